@@ -1,0 +1,23 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+// Tests run on sources, not on build output: a stale dist can never make a test pass.
+const packages = ["codec", "store", "index-core", "scoped-reader", "catalog"];
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      ...packages.map((name) => ({ find: `@moraine/${name}`, replacement: source(`packages/${name}/src/index.ts`) })),
+      { find: /^moraine$/, replacement: source("apps/moraine/src/index.ts") },
+    ],
+  },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "apps/*/src/**/*.test.ts", "apps/*/test/**/*.test.ts", "tools/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: "forks",
+    maxWorkers: 2,
+  },
+});
