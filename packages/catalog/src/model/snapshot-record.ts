@@ -1,0 +1,85 @@
+import {
+  ChangelogValue,
+  HeadValue,
+  SchemaVersionValue,
+  SnapshotValue,
+  changelogKey,
+  encodeValue,
+  schemaVersionKey,
+  snapshotKey,
+  sysHeadKey,
+} from "@moraine/codec";
+import { type BatchSink, encodeEntityChanges, encodeFileColumnStats, encodeGcChanges } from "./diff.js";
+import type { Draft } from "./draft.js";
+import { changelogWindowSnapshots, maxChangelogKeys } from "./limits.js";
+import type { CatalogState } from "./state.js";
+
+/** What a snapshot record says beside what follows from the draft. */
+export interface CommitInfo {
+  /** Microseconds since the epoch, UTC. */
+  readonly timeMicros: bigint;
+  readonly author?: string | undefined;
+  readonly commitMessage?: string | undefined;
+  readonly commitExtraInfo?: string | undefined;
+}
+
+/** The snapshot record of the commit that a draft describes. */
+export function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
+  const { head } = draft.base;
+  const { changes } = draft;
+  return {
+    snapshotId: draft.snapshotId,
+    snapshotTimeMicros: info.timeMicros,
+    schemaVersion: head.schemaVersion + (changes.schemaChanged ? 1n : 0n),
+    nextCatalogId: draft.nextCatalogId,
+    nextFileId: draft.nextFileId,
+    changesMade: changes.toText(),
+    author: info.author,
+    commitMessage: info.commitMessage,
+    commitExtraInfo: info.commitExtraInfo,
+    schemaChangedTableIds: changes.schemaChangedIds,
+    deletedDataFileIds: changes.deletedDataFileIds,
+  };
+}
+
+/**
+ * Writes every catalog record of a draft into the batch, all but the head (`stageHead`: a group of commits shares one),
+ * and gives the state that the commit leaves. Inline records and index entries are the caller's, and so is the case
+ * of a draft that `isEmpty`. A draft of options or scheduled deletions alone makes no snapshot: only the batch number moves.
+ */
+export function stageCatalogRecords(draft: Draft, info: CommitInfo, sink: BatchSink): CatalogState {
+  const keys = encodeEntityChanges(draft.entityChanges(), draft.snapshotId, sink);
+  for (const key of encodeFileColumnStats(draft.newFileColumnStats, sink)) keys.push(key);
+  for (const key of encodeGcChanges(draft.gcChanges(), sink)) keys.push(key);
+  const batchSeq = draft.base.batchSeq + 1n;
+  if (!draft.mintsSnapshot) return draft.toState(draft.base.head, batchSeq);
+
+  const record = snapshotRecord(draft, info);
+  for (const id of record.schemaChangedTableIds) {
+    const value = encodeValue(SchemaVersionValue, { schemaVersion: record.schemaVersion });
+    sink.put(schemaVersionKey(id, record.snapshotId), value);
+  }
+  stageChangelog(record.snapshotId, keys, sink);
+  sink.put(snapshotKey(record.snapshotId), encodeValue(SnapshotValue, record));
+  return draft.toState(record, batchSeq);
+}
+
+/**
+ * Writes the changelog record of a snapshot and deletes the one that leaves the window. A commit of too many keys gets
+ * no record, and readers scan; one that wrote none gets an empty record (format.md 5.1).
+ */
+export function stageChangelog(snapshotId: bigint, currentKeys: readonly Uint8Array[], sink: BatchSink): void {
+  const keys = sortedDistinct(currentKeys);
+  if (keys.length <= maxChangelogKeys) sink.put(changelogKey(snapshotId), encodeValue(ChangelogValue, { keys }));
+  if (snapshotId > changelogWindowSnapshots) sink.delete(changelogKey(snapshotId - changelogWindowSnapshots));
+}
+
+/** The head record: what every catalog batch ends with. */
+export function stageHead(state: CatalogState, sink: BatchSink): void {
+  sink.put(sysHeadKey, encodeValue(HeadValue, { snapshotId: state.head.snapshotId, batchSeq: state.batchSeq }));
+}
+
+function sortedDistinct(keys: readonly Uint8Array[]): Uint8Array[] {
+  const sorted = [...keys].sort((a, b) => Buffer.compare(a, b));
+  return sorted.filter((key, at) => at === 0 || Buffer.compare(key, sorted[at - 1] as Uint8Array) !== 0);
+}
