@@ -1,0 +1,26 @@
+/** Most commits that land in one batch (format.md 5.9). */
+export const groupMembers = 64;
+
+/** How often a commit's closure may run before the commit gives up (format.md 5.6). */
+export const commitAttempts = 10;
+
+/** From this attempt on a commit holds its turn while its closure runs, so that a slow closure cannot be overtaken for ever. */
+export const exclusiveFromAttempt = 3;
+
+/** How long a commit may hold its turn for its closure and its reads, in milliseconds. */
+export const exclusiveAttemptMs = 10_000;
+
+/** How many landed commits are remembered, to tell a late attempt what happened since it began. */
+export const premiseHistoryCommits = 1024;
+
+/** How often a read-only handle repeats a read that the writer overtook (format.md 7.9). */
+export const readerConsistencyAttempts = 8;
+
+/** How often opening repeats its bootstrap when another writer creates the store at the same moment (format.md 7.9). */
+export const genesisAttempts = 3;
+
+/** A changelog is replayed only if it names at most this share of the entities in memory; beyond it a rescan is quicker (format.md 5.1). */
+export const changelogChurnShare = 0.5;
+
+/** Tables whose inline schemas and schema versions are kept in memory. */
+export const inlineSchemaCacheEntries = 4096;

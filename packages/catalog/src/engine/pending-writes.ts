@@ -1,0 +1,183 @@
+import {
+  absent,
+  type BatchBuilder,
+  type KeyRange,
+  type PackedKeys,
+  type PackedValues,
+  type ReadView,
+  rowKey,
+  rowValue,
+  type RowBlock,
+  type ScanOptions,
+  valueAt,
+} from "@moraine/store";
+
+/** The records that one commit puts and deletes, the last write of a key winning. */
+export class WriteSet {
+  readonly #entries = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array | undefined }>();
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#entries.set(keyText(key), { key, value });
+  }
+
+  delete(key: Uint8Array): void {
+    this.#entries.set(keyText(key), { key, value: undefined });
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Whether the set writes the key, and what: `undefined` if it does not touch it. */
+  find(key: Uint8Array): { readonly value: Uint8Array | undefined } | undefined {
+    return this.#entries.get(keyText(key));
+  }
+
+  entries(): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array | undefined }> {
+    return this.#entries.values();
+  }
+
+  appendTo(batch: BatchBuilder): void {
+    for (const { key, value } of this.#entries.values()) {
+      if (value === undefined) batch.delete(key);
+      else batch.put(key, value);
+    }
+  }
+}
+
+/** A key as a string of its bytes: strings hash and compare quickly, and in the order of the bytes. */
+const keyText = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).latin1Slice();
+
+/**
+ * Records of commits that are staged and not durable yet. A commit that is prepared on top of them reads the store through
+ * `over`, and so sees what they will have written.
+ */
+export class PendingWrites {
+  readonly #sets = new Set<WriteSet>();
+
+  add(writes: WriteSet): void {
+    if (writes.size > 0) this.#sets.add(writes);
+  }
+
+  remove(writes: WriteSet): void {
+    this.#sets.delete(writes);
+  }
+
+  /** What the newest pending commit that touches a key writes to it. */
+  find(key: Uint8Array): { readonly value: Uint8Array | undefined } | undefined {
+    let found: { readonly value: Uint8Array | undefined } | undefined;
+    for (const writes of this.#sets) found = writes.find(key) ?? found;
+    return found;
+  }
+
+  /** The store as it will be when everything pending at this moment has landed. */
+  over(view: ReadView): ReadView {
+    if (this.#sets.size === 0) return view;
+    const merged = new Map<string, OverlayEntry>();
+    for (const writes of this.#sets) {
+      for (const entry of writes.entries()) {
+        const text = keyText(entry.key);
+        merged.set(text, { text, key: entry.key, value: entry.value });
+      }
+    }
+    return new OverlayView(view, merged);
+  }
+}
+
+interface OverlayEntry {
+  readonly text: string;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+class OverlayView implements ReadView {
+  readonly #base: ReadView;
+  readonly #entries: ReadonlyMap<string, OverlayEntry>;
+
+  constructor(base: ReadView, entries: ReadonlyMap<string, OverlayEntry>) {
+    this.#base = base;
+    this.#entries = entries;
+  }
+
+  async getMany(keys: PackedKeys): Promise<PackedValues> {
+    const below = await this.#base.getMany(keys);
+    const values: (Uint8Array | undefined)[] = [];
+    let bytes = 0;
+    for (let i = 0; i < keys.ends.length; i++) {
+      const key = keys.data.subarray(i === 0 ? 0 : keys.ends[i - 1], keys.ends[i]);
+      const entry = this.#entries.get(keyText(key));
+      const value = entry === undefined ? valueAt(below, i) : entry.value;
+      values.push(value);
+      bytes += value?.byteLength ?? 0;
+    }
+    const data = new Uint8Array(bytes);
+    const offsets = new Uint32Array(values.length);
+    const lengths = new Uint32Array(values.length);
+    let offset = 0;
+    values.forEach((value, i) => {
+      offsets[i] = offset;
+      lengths[i] = value === undefined ? absent : value.byteLength;
+      if (value !== undefined) {
+        data.set(value, offset);
+        offset += value.byteLength;
+      }
+    });
+    return { data, offsets, lengths };
+  }
+
+  async *scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
+    const reverse = options.reverse === true;
+    const sign = reverse ? -1 : 1;
+    const start = range.start === undefined ? undefined : keyText(range.start);
+    const end = range.end === undefined ? undefined : keyText(range.end);
+    const above = [...this.#entries.values()]
+      .filter(({ text }) => (start === undefined || text >= start) && (end === undefined || text < end))
+      .sort((a, b) => (a.text < b.text ? -sign : sign));
+    let remaining = options.limit ?? Number.POSITIVE_INFINITY;
+    let next = 0;
+    // The limit is applied to the merged rows: overlay deletes must not shorten the answer.
+    for await (const block of this.#base.scan(range, { ...options, limit: Number.MAX_SAFE_INTEGER })) {
+      const rows: { key: Uint8Array; value: Uint8Array }[] = [];
+      for (let i = 0; i < block.count && rows.length < remaining; i++) {
+        const key = rowKey(block, i);
+        const text = keyText(key);
+        let entry = above[next];
+        while (entry !== undefined && entry.text !== text && (entry.text < text) !== reverse) {
+          if (entry.value !== undefined) rows.push({ key: entry.key, value: entry.value });
+          next += 1;
+          entry = above[next];
+        }
+        if (entry !== undefined && entry.text === text) {
+          if (entry.value !== undefined) rows.push({ key, value: entry.value });
+          next += 1;
+        } else {
+          rows.push({ key, value: rowValue(block, i) });
+        }
+      }
+      rows.length = Math.min(rows.length, remaining);
+      remaining -= rows.length;
+      if (rows.length > 0) yield packRows(rows);
+      if (remaining <= 0) return;
+    }
+    const rest = above.slice(next).flatMap(({ key, value }) => (value === undefined ? [] : [{ key, value }]));
+    rest.length = Math.min(rest.length, remaining);
+    if (rest.length > 0) yield packRows(rest);
+  }
+}
+
+const packRows = (rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): RowBlock => {
+  let bytes = 0;
+  for (const { key, value } of rows) bytes += key.byteLength + value.byteLength;
+  const data = new Uint8Array(bytes);
+  const ends = new Uint32Array(rows.length * 2);
+  let offset = 0;
+  rows.forEach(({ key, value }, i) => {
+    data.set(key, offset);
+    offset += key.byteLength;
+    ends[2 * i] = offset;
+    data.set(value, offset);
+    offset += value.byteLength;
+    ends[2 * i + 1] = offset;
+  });
+  return { count: rows.length, data, ends };
+};

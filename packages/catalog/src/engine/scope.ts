@@ -1,0 +1,92 @@
+import { ClosedError } from "@moraine/codec";
+import type { StoreSnapshot, WritableStore } from "@moraine/store";
+import type { CatalogState } from "../model/state.js";
+
+/** A revision of the catalog pinned together with the cut of the store that it was read from. Everything read through it agrees. */
+export class PinnedHead {
+  readonly state: CatalogState;
+  readonly view: StoreSnapshot;
+  #references = 1;
+
+  constructor(state: CatalogState, view: StoreSnapshot) {
+    this.state = state;
+    this.view = view;
+  }
+
+  retain(): this {
+    if (this.#references === 0) throw new ClosedError("the read scope was released");
+    this.#references += 1;
+    return this;
+  }
+
+  release(): void {
+    if (this.#references === 0) return;
+    this.#references -= 1;
+    if (this.#references === 0) this.view.release();
+  }
+}
+
+/**
+ * Keeps the durable head pinned for readers. A cut of the store may only be taken while no batch is in flight, as it would
+ * show what a crash can still take back; so the committer pins the head before it writes over it, and a reader in between
+ * gets that pin.
+ */
+export class HeadPins {
+  readonly #store: WritableStore;
+  #state: CatalogState;
+  #current: Promise<PinnedHead> | undefined;
+  #writing = false;
+  #closed = false;
+
+  constructor(store: WritableStore, state: CatalogState) {
+    this.#store = store;
+    this.#state = state;
+  }
+
+  /** The durable head, retained for the caller, who releases it. */
+  async pin(): Promise<PinnedHead> {
+    if (this.#closed) throw new ClosedError("the catalog was closed");
+    const pinned = await this.#pinned();
+    return pinned.retain();
+  }
+
+  /** Must be awaited before a batch is written. */
+  async beforeWrite(): Promise<void> {
+    await this.#pinned();
+    this.#writing = true;
+  }
+
+  /** The batch is durable: later pins show it, the old one lives until its last reader is done. */
+  landed(state: CatalogState): void {
+    this.#state = state;
+    this.#writing = false;
+    this.#letGo();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    const old = this.#current;
+    this.#current = undefined;
+    // A pin that could not be taken has nothing to release; whoever asked for it was told.
+    old?.then(
+      (pinned) => pinned.release(),
+      () => undefined,
+    );
+  }
+
+  #pinned(): Promise<PinnedHead> {
+    if (this.#current !== undefined) return this.#current;
+    if (this.#writing) throw new ClosedError("the catalog's last write failed");
+    const state = this.#state;
+    const current = this.#store.snapshot().then((view) => new PinnedHead(state, view));
+    this.#current = current;
+    current.catch(() => {
+      if (this.#current === current) this.#current = undefined;
+    });
+    return current;
+  }
+}

@@ -1,0 +1,131 @@
+import { ConstraintError, InvalidArgumentError, NotFoundError, type RowId, type TableId } from "@moraine/codec";
+import { DataType, RecordBatch, Table } from "apache-arrow";
+import type { CommitDraft, InsertOp } from "../operations.js";
+import { decodeBody, encodeBody } from "./arrow-body.js";
+import { arrowTypeOf, encodeArrowSchema, encodeSchema, parseSchema } from "./arrow-schema.js";
+import { arrowRows } from "./arrow-stream.js";
+import { columnTree } from "./columns.js";
+import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
+import { inlineRowsPerInsert } from "./limits.js";
+
+/** A chunk in its stored form, for callers that have Arrow bytes already. */
+export interface InlineChunkInput {
+  readonly schemaVersion: bigint;
+  /** An IPC stream that holds nothing but the schema. */
+  readonly arrowSchema: Uint8Array;
+  /** Little-endian `u32` length of the message, the record batch message, its buffers. */
+  readonly arrowBody: Uint8Array;
+  readonly rowCount: number;
+}
+
+/** Rows to inline: plain objects by column name, an Arrow table or batch, or a stored chunk. */
+export type InlineRows = readonly PlainRow[] | Table | RecordBatch | InlineChunkInput;
+
+/**
+ * Stages rows that are kept inside the catalog. Gives the first row id; the others follow without gaps, in order.
+ *
+ * Errors: `not_found` for an unknown table, `constraint` for no rows or a NULL where the column forbids it,
+ * `invalid_argument` for rows that do not fit the columns.
+ */
+export function inlineInsert(draft: CommitDraft, tableId: TableId, rows: InlineRows): RowId {
+  if (draft.get("table", tableId) === undefined) throw new NotFoundError(`table ${tableId} does not exist`);
+  const chunks = chunksOf(columnTree(draft, tableId), rows);
+  const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
+  if (total === 0) {
+    throw new ConstraintError("an inline insert without rows", { remedy: "Leave the insert out when there is nothing to insert." });
+  }
+  if (total > inlineRowsPerInsert) {
+    throw new ConstraintError(`an inline insert of ${total} rows, more than the limit of ${inlineRowsPerInsert}`, {
+      remedy: "Write so many rows to a data file and register it, or split the insert.",
+    });
+  }
+  const first = draft.addRows(tableId, BigInt(total), 0n);
+  let rowIdStart = first;
+  for (const chunk of chunks) {
+    const op: InsertOp = { kind: "insert", tableId, rowIdStart, ...chunk };
+    draft.inlineOps.push(op);
+    rowIdStart += BigInt(chunk.rowCount);
+  }
+  draft.record({ op: "insert", tableId });
+  return first as RowId;
+}
+
+type ChunkContent = Pick<InsertOp, "schemaVersion" | "schema" | "body" | "parts" | "rowCount">;
+
+function chunksOf(columns: readonly WritableColumn[], rows: InlineRows): ChunkContent[] {
+  if (rows instanceof Table || rows instanceof RecordBatch) return chunksOfArrow(columns, rows);
+  if (isPlainRows(rows)) {
+    if (rows.length === 0) return [];
+    const parts = encodeRows(columns, rows);
+    return [{ schemaVersion: undefined, schema: encodeSchema(columns), body: encodeBody(parts), parts, rowCount: rows.length }];
+  }
+  return [checkedChunk(rows)];
+}
+
+function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {
+  return Array.isArray(rows);
+}
+
+function checkedChunk(chunk: InlineChunkInput): ChunkContent {
+  const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
+  if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
+    throw new InvalidArgumentError("rows is neither an array of objects, nor an Arrow table or batch, nor a chunk", {
+      remedy: "Pass plain objects, an Arrow table or record batch, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
+    });
+  }
+  if (!Number.isSafeInteger(rowCount) || rowCount < 0) {
+    throw new InvalidArgumentError("rows.rowCount is no row count", { remedy: "Pass the number of rows of the chunk." });
+  }
+  parseSchema(arrowSchema);
+  const parts = decodeBody(arrowBody);
+  if (parts.length !== rowCount) {
+    throw new InvalidArgumentError(`rows.rowCount is ${rowCount}, and the chunk holds ${parts.length} rows`, {
+      remedy: "Pass the number of rows that the record batch holds.",
+    });
+  }
+  return { schemaVersion, schema: arrowSchema, body: arrowBody, parts, rowCount };
+}
+
+function chunksOfArrow(columns: readonly WritableColumn[], input: Table | RecordBatch): ChunkContent[] {
+  const table = input instanceof Table ? input : new Table([input]);
+  const names = columns.map((column) => column.name);
+  for (const field of table.schema.fields) {
+    if (!names.includes(field.name)) {
+      throw new InvalidArgumentError(`rows has a column ${JSON.stringify(field.name)}, which the table does not have`, {
+        remedy: "Use the table's column names exactly as they are written.",
+      });
+    }
+  }
+  for (const column of columns) checkArrowColumn(column, table);
+  const { schema, chunks } = arrowRows(table.select(names));
+  const schemaBytes = encodeArrowSchema(schema);
+  return chunks.map(({ body, rowCount }) => ({
+    schemaVersion: undefined,
+    schema: schemaBytes,
+    body,
+    parts: undefined,
+    rowCount,
+  }));
+}
+
+function checkArrowColumn(column: WritableColumn, table: Table): void {
+  const vector = table.getChild(column.name);
+  if (vector === null) {
+    throw new InvalidArgumentError(`rows lacks column ${JSON.stringify(column.name)}`, {
+      remedy: "Pass every column of the table; fill missing ones with NULL.",
+    });
+  }
+  const expected = arrowTypeOf(column);
+  const actual: DataType = vector.type;
+  if (actual.toString() !== expected.toString()) {
+    throw new InvalidArgumentError(
+      `rows has Arrow type ${actual.toString()} in column ${JSON.stringify(column.name)}, which takes ${expected.toString()}`,
+      { remedy: "Cast the Arrow column to the type named." },
+    );
+  }
+  if (!column.nullsAllowed && vector.nullCount > 0) {
+    throw new ConstraintError(`rows has NULL in column ${JSON.stringify(column.name)}, which does not allow it`, {
+      remedy: "Give the column a value, or allow NULL in it.",
+    });
+  }
+}
