@@ -83,7 +83,10 @@ export class NotFoundError extends MoraineError {
 /** A name that is already taken. */
 export class AlreadyExistsError extends MoraineError {
   override readonly code = "already_exists";
-  constructor(message: string, detail: ErrorDetail = { remedy: "Choose another name, or drop the existing object first." }) {
+  constructor(
+    message: string,
+    detail: ErrorDetail = { remedy: "Choose another name, or drop the existing object first." },
+  ) {
     super(`already exists: ${message}`, detail);
   }
 }
@@ -115,7 +118,10 @@ export class SnapshotExpiredError extends MoraineError {
 /** The caller stopped the operation. A commit that was already being written may still land. */
 export class InterruptedError extends MoraineError {
   override readonly code = "interrupted";
-  constructor(message: string, detail: ErrorDetail = { remedy: "Read the head again to see whether the commit landed." }) {
+  constructor(
+    message: string,
+    detail: ErrorDetail = { remedy: "Read the head again to see whether the commit landed." },
+  ) {
     super(`interrupted: ${message}`, detail);
   }
 }
@@ -158,7 +164,9 @@ export class FencedError extends MoraineError {
   override readonly code = "fenced";
   constructor(
     message: string,
-    detail: ErrorDetail = { remedy: "Open the store again if this process should be its writer; the other one is then displaced." },
+    detail: ErrorDetail = {
+      remedy: "Open the store again if this process should be its writer; the other one is then displaced.",
+    },
   ) {
     super(`writer fenced: ${message}`, detail);
   }

@@ -1,0 +1,14 @@
+/** Bytes of the buffer in which record values are encoded; a larger value gets a buffer of its own for a moment. */
+export const valueScratchBytes = 65_536;
+
+/** Deepest nesting of unknown groups that a decoder skips; deeper is corruption. */
+export const maxSkippedGroups = 32;
+
+/** Bytes of a new index key builder. */
+export const defaultKeyBuilderBytes = 4_096;
+
+/** Most bytes of keys that one builder holds: positions are 32-bit. */
+export const maxKeyBuilderBytes = 0x7fff_ffff;
+
+/** Most column type names whose parse is remembered. */
+export const maxCachedColumnTypes = 256;
