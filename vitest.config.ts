@@ -1,10 +1,11 @@
+import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 // Tests run on sources, not on build output: a stale dist can never make a test pass.
-const packages = ["codec", "store", "index-core", "scoped-reader", "catalog"];
+const packages = readdirSync(source("packages"));
 
 export default defineConfig({
   resolve: {
@@ -23,7 +24,9 @@ export default defineConfig({
     ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A process of its own for each file: the native library keeps state per process, and stores in memory go by name.
     pool: "forks",
+    isolate: true,
     maxWorkers: 2,
   },
 });

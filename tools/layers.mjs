@@ -1,0 +1,34 @@
+// The layering of the workspace, from the bottom up: which package may import which others. ARCHITECTURE.md draws it,
+// tools/check-layering.mjs enforces it.
+
+/**
+ * @typedef {object} Layer
+ * @property {readonly string[]} mayImport Names of workspace packages.
+ * @property {readonly string[]} [onlyExternal] When given, the only packages from outside that its sources may import, and
+ *   no module of Node itself: the package does no input or output.
+ */
+
+const codec = "@moraine/codec";
+const store = "@moraine/store";
+const indexCore = "@moraine/index-core";
+const scopedReader = "@moraine/scoped-reader";
+const rowSummary = "@moraine/row-summary";
+const catalog = "@moraine/catalog";
+const plannerRules = "@moraine/planner-rules";
+const duckdbExt = "@moraine/duckdb-ext";
+const below = [codec, store, indexCore, scopedReader, rowSummary, catalog, plannerRules, duckdbExt];
+
+/** @type {Readonly<Record<string, Layer>>} Keyed by folder. */
+export const layers = {
+  "packages/codec": { mayImport: [], onlyExternal: ["@bufbuild/protobuf"] },
+  "packages/store": { mayImport: [codec] },
+  "packages/index-core": { mayImport: [codec, store] },
+  "packages/scoped-reader": { mayImport: [codec, store] },
+  "packages/row-summary": { mayImport: [codec, store, scopedReader] },
+  "packages/catalog": { mayImport: [codec, store, indexCore, scopedReader, rowSummary] },
+  "packages/planner-rules": { mayImport: [codec], onlyExternal: [] },
+  "packages/duckdb-ext": { mayImport: [codec, store, catalog, plannerRules] },
+  "apps/moraine": { mayImport: below },
+  "apps/extension": { mayImport: below },
+  "apps/benchmarks": { mayImport: [...below, "moraine", "@moraine/extension"] },
+};

@@ -1,0 +1,38 @@
+import { spawn } from "node:child_process";
+import { delimiter, join } from "node:path";
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} root Working folder; its node_modules/.bin comes first on PATH.
+ * @property {Record<string, string>} [env] Variables to add.
+ * @property {boolean} [capture] Collect stdout and stderr instead of showing them.
+ * @property {boolean} [shell] Treat `command` as a shell command line.
+ */
+
+/**
+ * Runs a command of the workspace to its end.
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {RunOptions} options
+ * @returns {Promise<{ code: number, output: string }>} A command that a signal ended counts as exit code 1.
+ */
+export function runCommand(command, args, { root, env = {}, capture = false, shell = false }) {
+  return new Promise((settle, fail) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ["ignore", capture ? "pipe" : "inherit", capture ? "pipe" : "inherit"],
+      shell,
+      env: {
+        ...process.env,
+        PATH: `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"] ?? ""}`,
+        ...env,
+      },
+    });
+    /** @type {Buffer[]} */
+    const chunks = [];
+    child.stdout?.on("data", (/** @type {Buffer} */ chunk) => chunks.push(chunk));
+    child.stderr?.on("data", (/** @type {Buffer} */ chunk) => chunks.push(chunk));
+    child.on("error", fail);
+    child.on("close", (code) => settle({ code: code ?? 1, output: Buffer.concat(chunks).toString("utf8") }));
+  });
+}

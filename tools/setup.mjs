@@ -1,0 +1,278 @@
+// Brings a fresh clone to the point where the product and its tests run: installs the locked dependencies with the pnpm
+// named in package.json (fetched by npx, so that only Node and npm are needed) and builds. Does nothing when nothing
+// changed. Plain Node without dependencies, and syntax that an old Node still parses far enough to be told it is old.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isMain, rootFrom } from "./lib/command-line.mjs";
+import { allDependencies, listFiles, listPackages, readManifest } from "./lib/workspace.mjs";
+
+const minimumNodeMajor = 20;
+/** Kept inside node_modules so that deleting that folder deletes the stamp with it. */
+const installStampPath = "node_modules/.moraine-install";
+const buildStampPath = ".cache/build-stamp";
+/** How much of a failed command's output is searched for its cause. */
+const outputTailBytes = 64 * 1024;
+
+/** A failure that is explained to the user without a stack trace. */
+export class SetupError extends Error {}
+
+/**
+ * @typedef {object} CommandResult
+ * @property {number | null} code Exit status; null when the command could not be started or was killed.
+ * @property {string} output Last part of stdout and stderr together.
+ */
+
+/**
+ * @callback RunCommand
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {string} root
+ * @returns {Promise<CommandResult>}
+ */
+
+/**
+ * What is wrong with this version of Node, or undefined.
+ * @param {string} version As in `process.version`.
+ * @returns {string | undefined}
+ */
+export function nodeProblem(version) {
+  const major = Number(/^v(\d+)\./.exec(version)?.[1]);
+  return major >= minimumNodeMajor
+    ? undefined
+    : `Node ${version} is too old: install Node ${minimumNodeMajor} or later, then run the command again.`;
+}
+
+/**
+ * The exact pnpm version that package.json names.
+ * @param {string} root
+ * @returns {string}
+ */
+export function lockedPnpmVersion(root) {
+  const field = readManifest(join(root, "package.json")).packageManager ?? "";
+  const version = /^pnpm@(\d+\.\d+\.\d+)/.exec(field)?.[1];
+  if (version === undefined) {
+    throw new SetupError(`package.json: packageManager must name an exact pnpm version, and is "${field}".`);
+  }
+  return version;
+}
+
+/**
+ * Changes whenever an install could bring something else: lock file, settings, declared dependencies and commands, Node.
+ * @param {string} root
+ * @returns {string}
+ */
+export function installDigest(root) {
+  const hash = createHash("sha256");
+  hash.update(`${process.platform} ${process.arch} ${process.versions.modules}\n`);
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"]) {
+    hash.update(existsSync(join(root, file)) ? readFileSync(join(root, file)) : "none");
+  }
+  const folders = ["", ...listPackages(root).map(({ folder }) => folder)];
+  for (const folder of folders) {
+    const manifest = readManifest(join(root, folder, "package.json"));
+    hash.update(JSON.stringify([folder, manifest.name, allDependencies(manifest), manifest.bin ?? {}]));
+  }
+  return hash.digest("hex");
+}
+
+/**
+ * Changes whenever a build could bring something else: sources (by size and time), compiler settings, dependencies.
+ * @param {string} root
+ * @returns {string}
+ */
+export function buildDigest(root) {
+  const hash = createHash("sha256");
+  hash.update(installDigest(root));
+  for (const { folder } of listPackages(root)) {
+    const sources = listFiles(root, `${folder}/src`).filter((file) => !/\.(test|bench)\.ts$/.test(file));
+    for (const file of [`${folder}/package.json`, `${folder}/tsconfig.json`, ...sources]) {
+      if (existsSync(join(root, file))) {
+        const { size, mtimeMs } = statSync(join(root, file));
+        hash.update(`${file} ${size} ${mtimeMs}\n`);
+      }
+    }
+    // A deleted or half deleted dist must be noticed as well.
+    const built = existsSync(join(root, folder, "dist/.tsbuildinfo"));
+    hash.update(`${folder} ${built || sources.length === 0 ? "built" : "missing"}\n`);
+  }
+  for (const file of ["tsconfig.base.json", "tsconfig.build.json"]) {
+    hash.update(existsSync(join(root, file)) ? readFileSync(join(root, file)) : "none");
+  }
+  return hash.digest("hex");
+}
+
+/**
+ * One or two sentences on why an install failed and what to do.
+ * @param {CommandResult} result
+ * @returns {string}
+ */
+export function explainInstallFailure({ code, output }) {
+  /** @type {readonly (readonly [RegExp, string])[]} */
+  const causes = [
+    [
+      /ENOENT.*npx|npx.*ENOENT|npx: (command )?not found/i,
+      "npx was not found. It comes with npm: install npm (part of Node) and run the command again.",
+    ],
+    [
+      /ERR_PNPM_OUTDATED_LOCKFILE|ERR_PNPM_NO_LOCKFILE|ERR_PNPM_LOCKFILE_CONFIG_MISMATCH/,
+      "pnpm-lock.yaml does not match the package.json files. Run `npx pnpm install` with the pnpm version that package.json names, and commit the lock file.",
+    ],
+    [
+      /ERR_PNPM_UNSUPPORTED_ENGINE|EBADENGINE/,
+      `A dependency does not support this Node (${process.version}). Use Node ${minimumNodeMajor} or later.`,
+    ],
+    [/ENOSPC/, "The disk is full. Free some space (about 1 GB is needed) and run the command again."],
+    [
+      /EACCES|EPERM|EROFS/,
+      "A folder could not be written. Check the permissions of this folder and of npm's cache folder.",
+    ],
+    [
+      /\bE?40[137]\b|ERR_PNPM_FETCH_40[137]|E403|EAUTH|blocked|forbidden/i,
+      "The package registry refused the request. Check npm's registry and proxy settings (`npm config list`).",
+    ],
+    [
+      /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT|ERR_PNPM_NO_OFFLINE|socket hang up|network/i,
+      "The package registry could not be reached. Check the network and npm's registry and proxy settings (`npm config list`), then run the command again.",
+    ],
+    [
+      /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/,
+      "The package registry's certificate was not accepted. Check npm's cafile setting (`npm config list`).",
+    ],
+  ];
+  const cause = causes.find(([pattern]) => pattern.test(output))?.[1];
+  return cause ?? `The install ended with exit code ${code ?? "none"}; its output is above.`;
+}
+
+/**
+ * Runs a command with its output shown and its last part kept.
+ * @type {RunCommand}
+ */
+function runShown(command, args, root) {
+  return new Promise((settle) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      shell: process.platform === "win32",
+    });
+    let output = "";
+    for (const [stream, target] of /** @type {const} */ ([
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ])) {
+      stream.on("data", (/** @type {Buffer} */ chunk) => {
+        target.write(chunk);
+        output = (output + chunk.toString("utf8")).slice(-outputTailBytes);
+      });
+    }
+    child.on("error", (error) => settle({ code: null, output: `${output}\n${error.message}` }));
+    child.on("close", (code) => settle({ code, output }));
+  });
+}
+
+/**
+ * @param {string} root
+ * @param {string} path
+ * @returns {string | undefined}
+ */
+function readStamp(root, path) {
+  return existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined;
+}
+
+/**
+ * @param {string} root
+ * @param {string} path
+ * @param {string} digest
+ */
+function writeStamp(root, path, digest) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), digest);
+}
+
+/**
+ * @typedef {object} SetupOptions
+ * @property {string} root
+ * @property {(line: string) => void} [log]
+ * @property {RunCommand} [run]
+ */
+
+/**
+ * Installs what the lock file says unless that was done already.
+ * @param {Required<SetupOptions>} options
+ * @returns {Promise<boolean>} Whether anything was done.
+ */
+async function install({ root, log, run }) {
+  const digest = installDigest(root);
+  if (readStamp(root, installStampPath) === digest) {
+    return false;
+  }
+  const version = lockedPnpmVersion(root);
+  rmSync(join(root, installStampPath), { force: true });
+  log(`setup: installing the locked dependencies with pnpm ${version} (fetched by npx)`);
+  const result = await run("npx", ["-y", `pnpm@${version}`, "install", "--frozen-lockfile", "--prefer-offline"], root);
+  if (result.code !== 0) {
+    throw new SetupError(`The dependencies were not installed. ${explainInstallFailure(result)}`);
+  }
+  writeStamp(root, installStampPath, digest);
+  return true;
+}
+
+/**
+ * Builds every package unless the sources are those of the last build.
+ * @param {Required<SetupOptions>} options
+ * @returns {Promise<boolean>} Whether anything was done.
+ */
+async function build({ root, log, run }) {
+  if (readStamp(root, buildStampPath) === buildDigest(root)) {
+    return false;
+  }
+  log("setup: building what changed");
+  rmSync(join(root, buildStampPath), { force: true });
+  const compiler = join(root, "node_modules/typescript/lib/tsc.js");
+  const result = await run(process.execPath, [compiler, "-b", "tsconfig.build.json"], root);
+  if (result.code !== 0) {
+    throw new SetupError("The build failed; the compiler's messages are above.");
+  }
+  writeStamp(root, buildStampPath, buildDigest(root));
+  return true;
+}
+
+/**
+ * Installs and builds as needed; says on `log` what it does, or that there was nothing to do.
+ * @param {SetupOptions} options
+ * @returns {Promise<void>}
+ */
+export async function setup({ root, log = (line) => console.log(line), run = runShown }) {
+  const problem = nodeProblem(process.version);
+  if (problem !== undefined) {
+    throw new SetupError(problem);
+  }
+  const startedMs = performance.now();
+  const options = { root, log, run };
+  const installed = await install(options);
+  const built = await build(options);
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  log(installed || built ? `setup: done in ${seconds} s` : `setup: nothing to do (${seconds} s)`);
+}
+
+/**
+ * Runs the set-up for a command that needs it. On failure prints one explanation and ends the process.
+ * @param {string} root
+ * @returns {Promise<void>}
+ */
+export async function setupOrExit(root) {
+  try {
+    await setup({ root });
+  } catch (error) {
+    if (!(error instanceof SetupError)) {
+      throw error;
+    }
+    console.error(`setup: ${error.message}`);
+    process.exit(1);
+  }
+}
+
+if (isMain(import.meta.url)) {
+  await setupOrExit(rootFrom(process.argv));
+}
