@@ -60,7 +60,7 @@ export interface ReadView {
   scan(range: KeyRange, options?: ScanOptions): AsyncIterableIterator<RowBlock>;
 }
 
-/** A pinned cut of the store. Release it exactly once; reads after that fail with `closed`. */
+/** A pinned cut of the store. Release it when it is no longer read; reads after that fail with `closed`. Releasing again does nothing. */
 export interface StoreSnapshot extends ReadView {
   release(): void;
 }
@@ -100,8 +100,16 @@ export type FlushPolicy = "eager" | { readonly intervalMs: number };
 export interface StoreOptions {
   /** Default `eager`. */
   readonly flush?: FlushPolicy;
-  /** Bytes of blocks kept in memory. Default `limits.blockCacheBytes`. */
-  readonly blockCacheBytes?: number;
+  /**
+   * Whether blocks that were read are kept in memory. Default true. The binding fixes the sizes: at most
+   * `limits.blockCacheBytes` of blocks and `limits.metadataCacheBytes` of filters and indexes for each open store.
+   */
+  readonly blockCache?: boolean;
+  /**
+   * How long one read may take, or one write until it is durable. A write that takes longer ends the handle, because its
+   * outcome is not known. Default `limits.requestTimeoutMs`.
+   */
+  readonly requestTimeoutMs?: number;
   /** How long opening may take to find out that the place cannot be used. Default `limits.preflightTimeoutMs`. */
   readonly preflightTimeoutMs?: number;
   /** Youngest write-ahead object that garbage collection may delete. Default one hour; less is refused. */
@@ -113,6 +121,10 @@ export interface StoreOptions {
 export interface ReaderOptions {
   /** How often to look for a newer state. Default `limits.readerPollIntervalMs`. */
   readonly pollIntervalMs?: number;
+  /** How long one read may take. Default `limits.requestTimeoutMs`. */
+  readonly requestTimeoutMs?: number;
+  /** How long opening may take to find out that the place cannot be used. Default `limits.preflightTimeoutMs`. */
+  readonly preflightTimeoutMs?: number;
 }
 
 /** One object of a data store. */

@@ -1,0 +1,21 @@
+import type { ObjectStore } from "@slatedb/uniffi";
+import type { MoraineError } from "@moraine/codec";
+import type { StoreLocation } from "./location.js";
+import type { ManifestSource } from "./manifest.js";
+
+/** What differs between the places in which a store can lie. One object for each open handle. */
+export interface Backend extends ManifestSource {
+  readonly location: StoreLocation;
+  /** The binding's object store, and the path of this store inside it. */
+  readonly objectStore: ObjectStore;
+  readonly path: string;
+  /** Proves that a store can be written here and that a second writer would be noticed. Fails with a typed error within the time. */
+  prepareForWriting(timeoutMs: number): Promise<void>;
+  /** Proves that there is a store to read. Fails with a typed error within the time, `not_found` without a store. */
+  prepareForReading(timeoutMs: number): Promise<void>;
+  /** Runs the opening of a writer, alone if this place needs that. */
+  openWriter<T>(open: () => Promise<T>): Promise<T>;
+  /** Why requests to this place fail, if that can be found out within the time. */
+  diagnose(timeoutMs: number): Promise<MoraineError | undefined>;
+  close(): void;
+}

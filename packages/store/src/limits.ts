@@ -1,0 +1,71 @@
+/** Every limit of this package, with its unit in its name. */
+export const limits = {
+  /** Gets of one `getMany` that run at the same time. */
+  getWindowKeys: 64,
+  /** Gets after which a `getMany` lets timers and I/O run. */
+  getYieldKeys: 512,
+  /** Rows in one block of a scan, unless the caller asks for another number. */
+  scanBlockRows: 1000,
+  /** Bytes at which a block of a scan is handed over, however few rows it has. */
+  scanBlockBytes: 4 * 1024 * 1024,
+  /** Rows that a scan reads before it lets timers and I/O run, even inside one block. */
+  scanYieldRows: 256,
+  /** A scan limited to so many rows reads block by block, without reading ahead. */
+  smallScanRows: 100,
+  /** How far other scans read ahead. */
+  scanReadAheadBytes: 256 * 1024,
+  /** Block fetches that a scan keeps in flight. */
+  scanFetchTasks: 4,
+  /** Longest key that SlateDB takes. */
+  keyBytes: 65_535,
+  /** Longest value. SlateDB's own limit is 4 GiB; offsets of a packed buffer are 32-bit. */
+  valueBytes: 1024 * 1024 * 1024,
+  /** Most bytes in one packed buffer: offsets are 32-bit and `absent` is reserved. */
+  packedBytes: 0xffff_fff0,
+  /** First size of a batch builder's buffer. */
+  batchInitialBytes: 4096,
+  /** How long one read may take, or one write until it is durable. */
+  requestTimeoutMs: 30_000,
+  /** How long opening may take to find out that the place cannot be used. */
+  preflightTimeoutMs: 10_000,
+  /** How long the engine may take to open, replay included, before the attempt is given up. */
+  openTimeoutMs: 120_000,
+  /** How long a stuck write waits before the place is probed for the reason. */
+  slowWriteProbeMs: 2_000,
+  /** How long closing waits for the engine. */
+  closeTimeoutMs: 30_000,
+  /** Least age of a write-ahead object that garbage collection may delete, and the default. */
+  walMinAgeMs: 3_600_000,
+  /** Looks at the manifest in each half of the least age, so that one that fails does not matter. */
+  heartbeatsPerHalfAge: 4,
+  /** Write-ahead objects after which the memtable is flushed, so that opening replays at most about so many. */
+  walObjectsPerCheckpoint: 1024,
+  /** Reopenings after a stall that one write survives. */
+  stallRecoveries: 4,
+  /** Tries to read a manifest that is collected between listing and reading. */
+  manifestReadAttempts: 5,
+  /** Bytes of the file with which a folder is probed. */
+  probeBytes: 64 * 1024,
+  /** How often the engine looks for a newer writer and for compactions. */
+  manifestPollIntervalMs: 1_000,
+  /** How often the compactor looks for work. */
+  compactorPollIntervalMs: 1_000,
+  /** How often garbage is collected. */
+  collectionIntervalMs: 60_000,
+  /** Tables of level 0 at which flushing waits for the compactor. */
+  l0Tables: 32,
+  /** Bytes at which a memtable becomes a table of level 0. */
+  l0TableBytes: 64 * 1024 * 1024,
+  /** Bytes not yet in tables at which writes wait. */
+  unflushedBytes: 256 * 1024 * 1024,
+  /** Fixed by the binding: memory for blocks of one open store. */
+  blockCacheBytes: 512 * 1024 * 1024,
+  /** Fixed by the binding: memory for filters and indexes of one open store. */
+  metadataCacheBytes: 128 * 1024 * 1024,
+  /** How long a reader's pin of its state lives in the store when the reader dies. */
+  readerCheckpointLifetimeMs: 600_000,
+  /** Bytes of one table in memory while a reader replays the write-ahead log. */
+  readerMemtableBytes: 64 * 1024 * 1024,
+  /** How often a reader looks for a newer state. */
+  readerPollIntervalMs: 1000,
+} as const;

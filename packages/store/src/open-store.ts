@@ -1,0 +1,117 @@
+import { ConfigurationError } from "@moraine/codec";
+import { checkCount } from "./arguments.js";
+import type { Backend } from "./backend.js";
+import { FileBackend } from "./file-backend.js";
+import type { FlushPolicy, ReadableStore, ReaderOptions, StoreOptions, WritableStore } from "./interface.js";
+import { limits } from "./limits.js";
+import { parseLocation } from "./location.js";
+import type { StoreLoops } from "./loops.js";
+import { memoryBackend } from "./memory-backend.js";
+import { plainLoops } from "./plain-loops.js";
+import { SlateReader } from "./reader.js";
+import { SlateWriter } from "./writer.js";
+
+/**
+ * Opens a store for writing and makes it where there is none. A writer that had it open is fenced by this.
+ *
+ * `url`: `memory://name`, `file:///path`, a path, or `s3://bucket/prefix`. Fails with `configuration` (a location, option or
+ * environment that cannot work, or a place without conditional writes), `store_unavailable` or `store`.
+ */
+export function openStore(url: string, options: StoreOptions = {}): Promise<WritableStore> {
+  return openStoreWith(plainLoops, url, options);
+}
+
+/**
+ * Opens a store for reading only; it follows the writer. Creates nothing and fences nobody. Fails with `not_found` where there
+ * is no store, else as `openStore`.
+ */
+export function openStoreReader(url: string, options: ReaderOptions = {}): Promise<ReadableStore> {
+  return openStoreReaderWith(plainLoops, url, options);
+}
+
+/** `openStore` with a choice of loops. */
+export async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptions): Promise<WritableStore> {
+  const requestTimeoutMs = checkedTimeout("requestTimeoutMs", options.requestTimeoutMs, limits.requestTimeoutMs);
+  const preflightTimeoutMs = checkedTimeout(
+    "preflightTimeoutMs",
+    options.preflightTimeoutMs,
+    limits.preflightTimeoutMs,
+  );
+  const walMinAgeMs = checkedMinAge(options.walMinAgeMs);
+  const flushDelayMs = checkedDelay(options.flush ?? "eager");
+  if (requestTimeoutMs + flushDelayMs > walMinAgeMs / 4) {
+    throw new ConfigurationError("requestTimeoutMs with the flush interval is more than a quarter of walMinAgeMs", {
+      remedy: "Use a shorter timeout or interval.",
+    });
+  }
+  const backend = openBackend(url);
+  try {
+    await backend.prepareForWriting(preflightTimeoutMs);
+    return await SlateWriter.open(backend, loops, {
+      requestTimeoutMs,
+      walMinAgeMs,
+      flushDelayMs,
+      blockCache: options.blockCache ?? true,
+      now: options.now ?? Date.now,
+    });
+  } catch (error) {
+    backend.close();
+    throw error;
+  }
+}
+
+/** `openStoreReader` with a choice of loops. */
+export async function openStoreReaderWith(
+  loops: StoreLoops,
+  url: string,
+  options: ReaderOptions,
+): Promise<ReadableStore> {
+  const requestTimeoutMs = checkedTimeout("requestTimeoutMs", options.requestTimeoutMs, limits.requestTimeoutMs);
+  const preflightTimeoutMs = checkedTimeout(
+    "preflightTimeoutMs",
+    options.preflightTimeoutMs,
+    limits.preflightTimeoutMs,
+  );
+  const pollIntervalMs = checkedTimeout("pollIntervalMs", options.pollIntervalMs, limits.readerPollIntervalMs);
+  const backend = openBackend(url);
+  try {
+    await backend.prepareForReading(preflightTimeoutMs);
+    return await SlateReader.open(backend, loops, { pollIntervalMs, requestTimeoutMs });
+  } catch (error) {
+    backend.close();
+    throw error;
+  }
+}
+
+function openBackend(url: string): Backend {
+  const location = parseLocation(url);
+  switch (location.kind) {
+    case "memory":
+      return memoryBackend(location);
+    case "file":
+      return new FileBackend(location);
+    case "s3":
+      throw new ConfigurationError("s3:// is not built in yet", { remedy: "Use file:// or memory://." });
+  }
+}
+
+function checkedTimeout(name: string, value: number | undefined, usual: number): number {
+  checkCount(name, value, 1);
+  return value ?? usual;
+}
+
+function checkedMinAge(value: number | undefined): number {
+  checkCount("walMinAgeMs", value, 1);
+  if (value !== undefined && value < limits.walMinAgeMs) {
+    throw new ConfigurationError(`walMinAgeMs is ${value}, less than ${limits.walMinAgeMs}`, {
+      remedy: "Leave it out: a shorter age lets a suspended writer acknowledge writes that are lost.",
+    });
+  }
+  return value ?? limits.walMinAgeMs;
+}
+
+function checkedDelay(policy: FlushPolicy): number {
+  if (policy === "eager") return 0;
+  checkCount("flush.intervalMs", policy.intervalMs, 1);
+  return policy.intervalMs;
+}

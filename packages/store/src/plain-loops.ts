@@ -1,0 +1,192 @@
+import { DurabilityLevel, IterationOrder, WriteBatch as SlateWriteBatch, type KeyValue } from "@slatedb/uniffi";
+import { InvalidArgumentError } from "@moraine/codec";
+import {
+  absent,
+  type KeyRange,
+  type PackedKeys,
+  type PackedValues,
+  type RowBlock,
+  type ScanOptions,
+  type WriteBatch,
+} from "./interface.js";
+import { limits } from "./limits.js";
+import type { SlateReadable, StoreLoops } from "./loops.js";
+import { keyAt } from "./packed.js";
+
+/** The loops over the plain JavaScript binding: one call of the binding for each key or row. */
+export const plainLoops: StoreLoops = {
+  name: "plain",
+  getMany(from, keys) {
+    const count = keys.ends.length;
+    if (count === 1) return from.get(onlyKey(keys)).then(packOne);
+    return count === 0 ? Promise.resolve(packValues([])) : getWindow(from, keys);
+  },
+  scan: scanBlocks,
+  async write(to, batch, awaitDurable) {
+    const slateBatch = buildBatch(batch);
+    try {
+      const handle = await to.write_with_options(slateBatch, awaitDurable ? durableWrite : quickWrite);
+      return BigInt(handle.seqnum);
+    } finally {
+      slateBatch.dispose();
+    }
+  },
+};
+
+const durableWrite = { await_durable: true } as const;
+const quickWrite = { await_durable: false } as const;
+
+function onlyKey(keys: PackedKeys): Uint8Array {
+  return keys.ends[0] === keys.data.length ? keys.data : keyAt(keys, 0);
+}
+
+const nothing = new Uint8Array(0);
+
+function packOne(value: Uint8Array | undefined): PackedValues {
+  return value === undefined
+    ? { data: nothing, offsets: new Uint32Array(1), lengths: Uint32Array.of(absent) }
+    : { data: value, offsets: new Uint32Array(1), lengths: Uint32Array.of(value.length) };
+}
+
+async function getWindow(from: SlateReadable, keys: PackedKeys): Promise<PackedValues> {
+  const count = keys.ends.length;
+  const values = new Array<Uint8Array | undefined>(count);
+  let next = 0;
+  let sinceYield = 0;
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    while (next < count && !failed) {
+      const i = next++;
+      try {
+        values[i] = await from.get(keyAt(keys, i));
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+      // Gets that hit memory settle in microtasks alone: without this, timers and I/O would wait for the whole list.
+      if (++sinceYield >= limits.getYieldKeys) {
+        sinceYield = 0;
+        await nextTurn();
+      }
+    }
+  };
+  const workers: Promise<void>[] = [];
+  for (let i = Math.min(limits.getWindowKeys, count); i > 0; i--) workers.push(worker());
+  // Every worker is waited for before an error is passed on, so that nothing of this call is in flight afterwards.
+  const results = await Promise.allSettled(workers);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+  return packValues(values);
+}
+
+function packValues(values: readonly (Uint8Array | undefined)[]): PackedValues {
+  let bytes = 0;
+  for (const value of values) if (value !== undefined) bytes += value.length;
+  if (bytes > limits.packedBytes) {
+    throw new InvalidArgumentError(`the values of one getMany have ${bytes} bytes, more than ${limits.packedBytes}`, {
+      remedy: "Ask for fewer keys at once.",
+    });
+  }
+  const data = new Uint8Array(bytes);
+  const offsets = new Uint32Array(values.length);
+  const lengths = new Uint32Array(values.length);
+  let offset = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    offsets[i] = offset;
+    if (value === undefined) {
+      lengths[i] = absent;
+    } else {
+      data.set(value, offset);
+      lengths[i] = value.length;
+      offset += value.length;
+    }
+  }
+  return { data, offsets, lengths };
+}
+
+async function* scanBlocks(
+  from: SlateReadable,
+  range: KeyRange,
+  options: ScanOptions,
+): AsyncIterableIterator<RowBlock> {
+  let remaining = options.limit ?? Number.POSITIVE_INFINITY;
+  const blockRows = options.blockRows ?? limits.scanBlockRows;
+  const iterator = await from.scan_with_options(
+    { start: range.start, start_inclusive: true, end: range.end, end_inclusive: false },
+    {
+      durability_filter: DurabilityLevel.Memory,
+      dirty: false,
+      read_ahead_bytes: remaining <= limits.smallScanRows ? 1 : limits.scanReadAheadBytes,
+      cache_blocks: true,
+      max_fetch_tasks: remaining <= limits.smallScanRows ? 1 : limits.scanFetchTasks,
+      order: options.reverse === true ? IterationOrder.Descending : IterationOrder.Ascending,
+    },
+  );
+  try {
+    let ended = false;
+    while (!ended && remaining > 0) {
+      const rows: KeyValue[] = [];
+      let bytes = 0;
+      const wanted = Math.min(blockRows, remaining);
+      while (rows.length < wanted && bytes < limits.scanBlockBytes) {
+        const row = await iterator.next();
+        if (row === undefined) {
+          ended = true;
+          break;
+        }
+        rows.push(row);
+        bytes += row.key.length + row.value.length;
+        if (rows.length % limits.scanYieldRows === 0) await nextTurn();
+      }
+      if (rows.length === 0) return;
+      remaining -= rows.length;
+      yield packRows(rows, bytes);
+      if (!ended && remaining > 0) await nextTurn();
+    }
+  } finally {
+    iterator.dispose();
+  }
+}
+
+function packRows(rows: readonly KeyValue[], bytes: number): RowBlock {
+  const data = new Uint8Array(bytes);
+  const ends = new Uint32Array(rows.length * 2);
+  let end = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const { key, value } = rows[i]!;
+    data.set(key, end);
+    end += key.length;
+    ends[2 * i] = end;
+    data.set(value, end);
+    end += value.length;
+    ends[2 * i + 1] = end;
+  }
+  return { count: rows.length, data, ends };
+}
+
+function buildBatch(batch: WriteBatch): SlateWriteBatch {
+  const slateBatch = new SlateWriteBatch();
+  try {
+    let start = 0;
+    for (let i = 0; i < batch.count; i++) {
+      const keyEnd = batch.ends[2 * i]!;
+      const valueEnd = batch.ends[2 * i + 1]!;
+      const key = batch.data.subarray(start, keyEnd);
+      if (valueEnd === absent) {
+        slateBatch.delete(key);
+        start = keyEnd;
+      } else {
+        slateBatch.put(key, batch.data.subarray(keyEnd, valueEnd));
+        start = valueEnd;
+      }
+    }
+    return slateBatch;
+  } catch (error) {
+    slateBatch.dispose();
+    throw error;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
