@@ -1,0 +1,40 @@
+import { ConstraintError } from "@moraine/codec";
+import type { IndexChange } from "./index-change.js";
+import type { HolderState, PoisonedIndex } from "./planned-entries.js";
+import { quotedName } from "./quoted-name.js";
+
+/**
+ * What happens to the losing claims of one change: the first refuses the commit, or, in an index that is not enforced
+ * yet, they are dropped and counted (specification, "Duplicates poison the build, not the writer").
+ */
+export class Collisions {
+  readonly #change: IndexChange;
+  #first: PoisonedIndex | null = null;
+  #dropped = 0;
+
+  constructor(change: IndexChange) {
+    this.#change = change;
+  }
+
+  get found(): PoisonedIndex | null {
+    return this.#first === null ? null : { ...this.#first, dropped: this.#dropped };
+  }
+
+  /** `own`: the holder is an addition of the same commit. */
+  add(claimingRowId: bigint, holdingRowId: bigint, own: boolean): void {
+    const holder: HolderState = own ? "an addition of this commit" : "a row already indexed";
+    const { layout, name } = this.#change;
+    if (!this.#change.poisonOnDuplicate) {
+      throw new ConstraintError(
+        `index ${quotedName(name)} (id ${layout.indexId}): row ${claimingRowId} claims a value that row ${holdingRowId} holds, ${holder}`,
+        {
+          remedy: own
+            ? "Leave one of the two rows out of the commit."
+            : "Delete the holding row in this commit or an earlier one, or add another value. If that row no longer exists, verify the index.",
+        },
+      );
+    }
+    this.#dropped++;
+    this.#first ??= { indexId: layout.indexId, name, claimingRowId, holdingRowId, holder, dropped: 1 };
+  }
+}

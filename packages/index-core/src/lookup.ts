@@ -1,0 +1,152 @@
+import { ConstraintError, CorruptionError, equalityPrefix, type IndexLayout, type IndexValue } from "@moraine/codec";
+import { absent, packKey, type PackedKeys, packKeys, type PackedValues, type ReadView } from "@moraine/store";
+import { prefixEnd } from "@moraine/codec";
+import { KeyTable } from "./key-table.js";
+import { lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";
+import { RowIdList, sortedDistinct } from "./row-id-words.js";
+import { appendRowId, wrongValue } from "./stored-row-ids.js";
+import { rowIdBytes } from "./row-id-words.js";
+
+/** How one lookup was served; a caller passes one in to have it filled. */
+export interface LookupReport {
+  /** Keys asked for, and how many of them were different. */
+  requested: number;
+  distinct: number;
+  /** Distinct keys under which at least one entry was found, and those without. */
+  hits: number;
+  misses: number;
+  /** Most reads that were in flight together. */
+  peakInFlight: number;
+}
+
+/**
+ * Packs equality keys, one per list of values, each naming every column of the index. A key with a NULL is left out: no
+ * row equals it.
+ *
+ * @throws ConstraintError when a key has the wrong number of values or a value does not fit its column.
+ */
+export function packEqualityKeys(layout: IndexLayout, keys: readonly (readonly IndexValue[])[]): PackedKeys {
+  const encoded: Uint8Array[] = [];
+  for (const values of keys) {
+    checkValueCount(layout, values);
+    if (!values.includes(null)) encoded.push(equalityPrefix(layout, values));
+  }
+  return packKeys(encoded);
+}
+
+/**
+ * Row ids of the rows whose indexed columns equal `values`, ascending: none or one under a unique index.
+ *
+ * @throws ConstraintError when the number of values is not that of the index's columns, or one of them is NULL.
+ */
+export async function lookup(
+  view: ReadView,
+  layout: IndexLayout,
+  values: readonly IndexValue[],
+): Promise<BigUint64Array> {
+  checkValueCount(layout, values);
+  if (values.includes(null)) {
+    throw new ConstraintError("no row equals a key that holds a NULL", {
+      remedy: "Use lookupNulls to find rows whose indexed columns are NULL.",
+    });
+  }
+  const key = equalityPrefix(layout, values);
+  const found = new RowIdList(1);
+  if (layout.unique) {
+    appendValue(await view.getMany(packKey(key)), 0, found);
+    return found.finish();
+  }
+  await scanPrefix(view, key, found);
+  return sortedDistinct(found.finish());
+}
+
+/**
+ * Row ids of all rows under any of the keys, ascending and without repeats. Each different key is read once, in windows
+ * of point reads under a unique index, by prefix scans at bounded concurrency otherwise. No keys: no rows.
+ */
+export async function lookupMany(
+  view: ReadView,
+  layout: IndexLayout,
+  keys: PackedKeys,
+  report?: LookupReport,
+): Promise<BigUint64Array> {
+  const distinct = new KeyTable(keys.ends.length);
+  for (let i = 0, start = 0; i < keys.ends.length; i++) {
+    const end = keys.ends[i]!;
+    distinct.findOrAdd(keys.data, start, end);
+    start = end;
+  }
+  const found = new RowIdList(distinct.count);
+  const read = layout.unique ? await probeAll(view, distinct, found) : await scanAll(view, distinct, found);
+  if (report !== undefined) {
+    report.requested = keys.ends.length;
+    report.distinct = distinct.count;
+    report.hits = read.hits;
+    report.misses = distinct.count - read.hits;
+    report.peakInFlight = read.peakInFlight;
+  }
+  return sortedDistinct(found.finish());
+}
+
+interface ReadResult {
+  readonly hits: number;
+  readonly peakInFlight: number;
+}
+
+async function probeAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
+  for (let first = 0; first < keys.count; first += lookupProbeWindowKeys) {
+    const last = Math.min(keys.count, first + lookupProbeWindowKeys);
+    const values = await view.getMany(keys.packed(first, last));
+    for (let i = 0; i < last - first; i++) appendValue(values, i, found);
+  }
+  return { hits: found.count, peakInFlight: Math.min(keys.count, lookupProbeWindowKeys) };
+}
+
+async function scanAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
+  let next = 0;
+  let hits = 0;
+  const scanNext = async (): Promise<void> => {
+    while (next < keys.count) {
+      const key = next++;
+      const prefix = keys.keyBytes.subarray(keys.keyStart(key), keys.keyEnd(key));
+      try {
+        if (await scanPrefix(view, prefix, found)) hits++;
+      } catch (error) {
+        next = keys.count;
+        throw error;
+      }
+    }
+  };
+  const peakInFlight = Math.min(keys.count, lookupScanConcurrency);
+  // Settle all of them before failing: the caller may release the view as soon as this call ends.
+  const scans = await Promise.allSettled(Array.from({ length: peakInFlight }, scanNext));
+  for (const scan of scans) if (scan.status === "rejected") throw scan.reason;
+  return { hits, peakInFlight };
+}
+
+/** Appends the rows of one value of a multi-shaped index; whether there were any. */
+async function scanPrefix(view: ReadView, prefix: Uint8Array, found: RowIdList): Promise<boolean> {
+  let any = false;
+  for await (const block of view.scan({ start: prefix, end: prefixEnd(prefix) })) {
+    for (let row = 0; row < block.count; row++) appendRowId(block, row, "multi", found);
+    any ||= block.count > 0;
+  }
+  return any;
+}
+
+function appendValue(values: PackedValues, i: number, found: RowIdList): void {
+  const length = values.lengths[i]!;
+  if (length === absent) return;
+  if (length !== rowIdBytes) throw wrongValue(length, rowIdBytes);
+  found.appendBytes(values.data, values.offsets[i]!);
+}
+
+function checkValueCount(layout: IndexLayout, values: readonly IndexValue[]): void {
+  if (values.length === layout.columns.length) return;
+  throw new ConstraintError(
+    `an equality key has ${values.length} values; index ${layout.indexId} has ${layout.columns.length} columns`,
+    {
+      remedy: "Give one value for every column of the index, in their order, or use a range over its leading columns.",
+    },
+  );
+}
