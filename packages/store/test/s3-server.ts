@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+
+/** A running S3 server with conditional writes (versitygw on a temporary folder). */
+export interface S3Server {
+  readonly endpoint: string;
+  readonly port: number;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  createBucket(name: string): Promise<void>;
+  /** Stops the server and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** Where versitygw is: `VERSITYGW`, then PATH, then where `go install` puts it. Undefined when it is nowhere. */
+export function findS3Server(): string | undefined {
+  const named = process.env["VERSITYGW"];
+  if (named !== undefined && named !== "") return named;
+  const goPath = process.env["GOPATH"] ?? join(homedir(), "go");
+  const folders = [
+    ...(process.env["PATH"] ?? "").split(delimiter),
+    process.env["GOBIN"] ?? "",
+    ...goPath.split(delimiter).map((folder) => join(folder, "bin")),
+  ];
+  return folders
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, "versitygw"))
+    .find(isExecutable);
+}
+
+/** Whether S3 tests can run. Prints one line when they cannot, so that a skipped test never goes unseen. */
+export function hasS3Server(tests: string): boolean {
+  if (findS3Server() !== undefined) return true;
+  process.stderr.write(
+    `skipped: ${tests} (no versitygw: go install github.com/versity/versitygw/cmd/versitygw@latest)\n`,
+  );
+  return false;
+}
+
+/** Starts a server of its own for the caller. */
+export async function startS3Server(): Promise<S3Server> {
+  const binary = findS3Server();
+  if (binary === undefined) throw new Error("versitygw was not found");
+  const folder = await mkdtemp(join(tmpdir(), "moraine-s3-"));
+  const credentials = { accessKeyId: "test", secretAccessKey: "testtest" };
+  const port = await freePort();
+  const server = spawn(binary, ["--keep-alive", "--port", `127.0.0.1:${port}`, "posix", folder], {
+    env: { ...process.env, ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  await untilListening(server);
+  const endpoint = `http://127.0.0.1:${port}`;
+  const region = "us-east-1";
+  return {
+    endpoint,
+    port,
+    region,
+    credentials,
+    async createBucket(name) {
+      const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });
+      await client.send(new CreateBucketCommand({ Bucket: name }));
+      client.destroy();
+    },
+    async stop() {
+      const ended = new Promise<void>((resolve) => server.once("exit", () => resolve()));
+      if (server.exitCode === null && server.kill("SIGKILL")) await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const address = probe.address();
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return address.port;
+}
+
+/** Waits for the line in which the server says where it listens. */
+async function untilListening(server: ChildProcess): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    let output = "";
+    const onOutput = (chunk: Buffer): void => {
+      output += chunk.toString();
+      if (!output.includes("listening on")) return;
+      // From here on it logs a line a request, which must be drained and not kept.
+      server.stdout?.off("data", onOutput).resume();
+      server.stderr?.off("data", onOutput).resume();
+      resolve();
+    };
+    server.stdout?.on("data", onOutput);
+    server.stderr?.on("data", onOutput);
+    server.once("error", reject);
+    server.once("exit", (code) => reject(new Error(`the S3 server ended with ${code}: ${output}`)));
+  });
+}
