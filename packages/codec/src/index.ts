@@ -79,6 +79,10 @@ export {
   type IndexValueType,
   maxIndexedValueBytes,
 } from "./index-value.js";
+export { type Bound, equalityPrefix, nullPrefixBounds, type RangeBounds, rangeBounds } from "./index-bounds.js";
+export { encodeIndexEntry, type IndexEntry } from "./index-entry-oracle.js";
+export { IndexKeyBuilder, type IndexKeys } from "./index-key.js";
+export { type DecodedIndexKey, decodeIndexKey } from "./index-key-decode.js";
 export {
   chunkLocatorKey,
   chunkLocatorPrefix,
@@ -105,6 +109,7 @@ export type {
   InlineSchemaKey,
 } from "./inline-key-codec.js";
 export { decodeKey, encodeKey, type EntityKey, type IndexEntryKey, type Key, type SysKind } from "./key-codec.js";
+export type { KeyRangeBytes } from "./key-range.js";
 export {
   changelogKey,
   changelogPrefix,
@@ -145,4 +150,5 @@ export {
   SchemaVersionValue,
   SnapshotValue,
 } from "./record-values.js";
+export { decodeRowId, encodeRowId } from "./row-id.js";
 export { decodeValue, encodeValue } from "./values.js";

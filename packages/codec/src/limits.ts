@@ -7,6 +7,9 @@ export const maxSkippedGroups = 32;
 /** Bytes of a new index key builder. */
 export const defaultKeyBuilderBytes = 4_096;
 
+/** Bytes of the buffer in which one bound is built, before it has to grow. */
+export const boundBytes = 128;
+
 /** Most bytes of keys that one builder holds: positions are 32-bit. */
 export const maxKeyBuilderBytes = 0x7fff_ffff;
 
