@@ -11,7 +11,7 @@ import {
 import { type Change, ChangeSet } from "./changes.js";
 import { type EntityChange, type StateKind, compareIds, diffOrder } from "./entities.js";
 import { largestRowId } from "./limits.js";
-import { type CatalogState as State, CatalogState, ContentReader, type GcFileChange } from "./state.js";
+import { CatalogState, ContentReader, type GcFileChange } from "./state.js";
 
 /** Work beside the entities that a verb leaves for the engine: inline records, index entries. The engine knows the forms. */
 export interface StagedOperation {
@@ -56,7 +56,7 @@ export class Draft<
   InlineOp extends StagedOperation = StagedOperation,
   IndexOp extends StagedOperation = StagedOperation,
 > extends ContentReader {
-  readonly base: State;
+  readonly base: CatalogState;
   /** The snapshot that this commit makes if it lands. */
   readonly snapshotId: bigint;
   readonly inlineOps: InlineOp[] = [];
@@ -68,7 +68,7 @@ export class Draft<
   #nextCatalogId: bigint;
   #nextFileId: bigint;
 
-  constructor(base: State, options: DraftOptions) {
+  constructor(base: CatalogState, options: DraftOptions) {
     super(base.cloneContent());
     this.base = base;
     this.snapshotId = base.head.snapshotId + 1n;
@@ -251,7 +251,7 @@ export class Draft<
   }
 
   /** The state once this commit has landed under that snapshot record and batch number. The draft is done with then. */
-  toState(head: SnapshotValue, batchSeq: bigint): State {
+  toState(head: SnapshotValue, batchSeq: bigint): CatalogState {
     return CatalogState.ofContent(this.content.clone(), head, batchSeq);
   }
 

@@ -1,0 +1,137 @@
+import {
+  type ColumnId,
+  type IndexId,
+  type TableId,
+  AlreadyExistsError,
+  ConstraintError,
+  IndexDefinitionValue,
+  NotFoundError,
+  parseColumnType,
+} from "@moraine/codec";
+import type { Draft } from "../model/draft.js";
+import { quoted } from "../model/error-text.js";
+import { checkArray, checkBoolean, checkId, checkName, checkObject, checkOneOf } from "./arguments.js";
+import { requireColumn, requireTable } from "./require.js";
+
+/** How one column of an index is ordered. */
+export interface ColumnOrder {
+  /** Default `asc`. */
+  readonly direction?: "asc" | "desc";
+  /** Default `last`, whatever the direction. */
+  readonly nulls?: "first" | "last";
+}
+
+export type IndexMaintenance = "synchronous" | "deferred";
+
+export interface CreateIndexDefinitionArguments {
+  readonly table: TableId;
+  /** Free among the indexes of the table's schema, without regard to case. */
+  readonly name: string;
+  /** Field ids of top-level columns, the most significant first. */
+  readonly columns: readonly ColumnId[];
+  /** Default `false`. */
+  readonly unique?: boolean;
+  /** Empty or left out: ascending, NULLs last. Otherwise one per column. */
+  readonly orders?: readonly ColumnOrder[];
+  /** Default `synchronous`. */
+  readonly maintenance?: IndexMaintenance;
+  /** `building` for an index whose entries follow in later commits. Default `ready`. */
+  readonly state?: "ready" | "building";
+}
+
+export interface DropIndexArguments {
+  readonly index: IndexId;
+}
+
+/**
+ * Writes the definition of an index; the entries are the engine's. `already_exists` when the schema has an index of
+ * the name, `not_found` for a table or column that is not live, `constraint` for a nested column, a column twice,
+ * a type that has no order in an index, or a deferred index that is to refuse duplicates.
+ */
+export function createIndexDefinition(draft: Draft, args: CreateIndexDefinitionArguments): IndexId {
+  checkObject(args, "arguments");
+  const table = requireTable(draft, checkId(args.table, "table"));
+  const { tableId } = table;
+  const name = checkName(args.name, "name");
+  const columnIds = checkColumns(draft, tableId, args.columns);
+  const unique = checkBoolean(args.unique ?? false, "unique");
+  const orders = checkOrders(args.orders ?? [], columnIds.length);
+  const maintenance = checkOneOf(args.maintenance ?? "synchronous", ["synchronous", "deferred"], "maintenance");
+  const state = checkOneOf(args.state ?? "ready", ["ready", "building"], "state");
+  if (unique && maintenance === "deferred") {
+    throw new ConstraintError(
+      "an index that refuses duplicates cannot be deferred: it must know every row before a commit lands",
+      {
+        remedy: "Choose synchronous maintenance.",
+      },
+    );
+  }
+  const holder = draft.indexesInSchemaByFoldedName(table.schemaId, name)[0];
+  if (holder !== undefined) {
+    throw new AlreadyExistsError(
+      `index ${holder.indexId} of table ${holder.tableId} is called ${quoted(holder.indexName)} in schema ${table.schemaId}`,
+    );
+  }
+  const indexId = draft.allocateCatalogId();
+  const descending = orders.map((order) => order.direction === "desc");
+  const nullsFirst = orders.map((order) => order.nulls === "first");
+  draft.put("index", [tableId, indexId], {
+    ...IndexDefinitionValue.defaults,
+    indexId,
+    tableId,
+    beginSnapshot: draft.snapshotId,
+    indexName: name,
+    columnIds,
+    unique,
+    buildState: state === "building" ? "building" : undefined,
+    columnDescending: descending.includes(true) ? descending : [],
+    columnNullsFirst: nullsFirst.includes(true) ? nullsFirst : [],
+    deferredMaintenance: maintenance === "deferred" ? true : undefined,
+  });
+  draft.record({ op: "alter_table", tableId });
+  return indexId as IndexId;
+}
+
+/** Ends an index. Nothing reads its entries from then on; maintenance takes them. `not_found` when it is not live. */
+export function dropIndex(draft: Draft, args: DropIndexArguments): void {
+  const indexId = checkId(checkObject(args, "arguments").index, "index");
+  const index = draft.indexById(indexId);
+  if (index === undefined) throw new NotFoundError(`index ${indexId}`);
+  draft.remove("index", [index.tableId, indexId]);
+  draft.record({ op: "alter_table", tableId: index.tableId });
+}
+
+function checkColumns(draft: Draft, tableId: bigint, columns: readonly ColumnId[]): bigint[] {
+  const columnIds = checkArray(columns, "columns").map((id, at) => checkId(id, `columns[${at}]`));
+  if (columnIds.length === 0)
+    throw new ConstraintError("an index needs a column", { remedy: "Pass at least one field id." });
+  if (new Set(columnIds).size < columnIds.length) {
+    throw new ConstraintError("an index names one column twice", { remedy: "Name each column once." });
+  }
+  for (const columnId of columnIds) {
+    const column = requireColumn(draft, tableId, columnId);
+    if (column.parentColumn !== undefined) {
+      throw new ConstraintError(`column ${columnId} of table ${tableId} is a field of column ${column.parentColumn}`, {
+        remedy: "Index top-level columns only; copy the field to a column of its own.",
+      });
+    }
+    parseColumnType(column.columnType);
+  }
+  return columnIds;
+}
+
+function checkOrders(orders: readonly ColumnOrder[], columnCount: number): ColumnOrder[] {
+  checkArray(orders, "orders");
+  if (orders.length !== 0 && orders.length !== columnCount) {
+    throw new ConstraintError(`an index of ${columnCount} columns was given ${orders.length} orders`, {
+      remedy: "Pass one order for each column, or none.",
+    });
+  }
+  return orders.map((order, at) => {
+    checkObject(order, `orders[${at}]`);
+    return {
+      direction: checkOneOf(order.direction ?? "asc", ["asc", "desc"], `orders[${at}].direction`),
+      nulls: checkOneOf(order.nulls ?? "last", ["first", "last"], `orders[${at}].nulls`),
+    };
+  });
+}
