@@ -1,5 +1,6 @@
 import { isQuotedIdentifier, isQuotedPair, splitOutsideQuotes } from "./changes-quoting.js";
-import { ChangeSet, type IdKind, type NameKind } from "./changes.js";
+import type { IdKind, NameKind } from "./change.js";
+import { ChangeSet } from "./changes.js";
 
 const idKinds: ReadonlySet<string> = new Set<IdKind>([
   "dropped_schema",

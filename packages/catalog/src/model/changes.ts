@@ -1,75 +1,5 @@
-import { quoteDotted, quoteIdentifier } from "./changes-quoting.js";
-
-export type MacroType = "scalar" | "table";
-
-/** One operation of a commit, as a verb records it. What each one means for others is in format.md 5.4. */
-export type Change =
-  | { readonly op: "create_schema"; readonly name: string }
-  | { readonly op: "drop_schema"; readonly schemaId: bigint }
-  /** A tag on a schema: leaves no text, yet readers must look again. */
-  | { readonly op: "tag_schema" }
-  | {
-      readonly op: "create_table";
-      readonly tableId: bigint;
-      readonly schemaId: bigint;
-      readonly schemaName: string;
-      readonly name: string;
-    }
-  | { readonly op: "alter_table"; readonly tableId: bigint }
-  /** An alteration that changes no reader's schema: sorting, the end of a deferred repair. */
-  | { readonly op: "alter_table_layout"; readonly tableId: bigint }
-  | { readonly op: "drop_table"; readonly tableId: bigint }
-  | {
-      readonly op: "create_view";
-      readonly viewId: bigint;
-      readonly schemaId: bigint;
-      readonly schemaName: string;
-      readonly name: string;
-    }
-  | { readonly op: "alter_view"; readonly viewId: bigint }
-  | { readonly op: "drop_view"; readonly viewId: bigint }
-  | {
-      readonly op: "create_macro";
-      readonly macroType: MacroType;
-      readonly schemaId: bigint;
-      readonly schemaName: string;
-      readonly name: string;
-    }
-  | { readonly op: "drop_macro"; readonly macroType: MacroType; readonly macroId: bigint }
-  /** Rows came in: a data file, inline rows, a step of an index build. */
-  | { readonly op: "insert"; readonly tableId: bigint }
-  /** Rows of one data file died. */
-  | { readonly op: "delete_from_file"; readonly tableId: bigint; readonly dataFileId: bigint }
-  /** Rows died that belong to no data file: inline rows. */
-  | { readonly op: "delete_inline"; readonly tableId: bigint }
-  | { readonly op: "merge_adjacent"; readonly tableId: bigint }
-  | { readonly op: "rewrite_delete"; readonly tableId: bigint }
-  /** Statistics: a snapshot is minted, and nothing is listed. */
-  | { readonly op: "stats" };
-
-/** The kinds whose payload is an id, in the order in which the text lists them between the kinds that carry names. */
-export type IdKind =
-  | "dropped_schema"
-  | "dropped_table"
-  | "dropped_view"
-  | "dropped_scalar_macro"
-  | "dropped_table_macro"
-  | "inserted_into_table"
-  | "deleted_from_table"
-  | "altered_table"
-  | "altered_view"
-  | "merge_adjacent"
-  | "rewrite_delete"
-  | "compacted_table"
-  | "inline_flush"
-  | "flushed_inlined";
-
-export type NameKind =
-  | "created_schema"
-  | "created_table"
-  | "created_view"
-  | "created_scalar_macro"
-  | "created_table_macro";
+import type { Change, ChangeSetParts, IdKind, NameKind } from "./change.js";
+import { collectChanges } from "./collect-changes.js";
 
 /** Fixed order of the text (format.md 5.3). The three kinds that only DuckLake writes are not in it. */
 const writtenKinds: readonly (IdKind | NameKind)[] = [
@@ -91,27 +21,6 @@ const writtenKinds: readonly (IdKind | NameKind)[] = [
   "rewrite_delete",
 ];
 
-/** Everything that a change set can know. Fields that are marked "own" are empty in a set parsed from text. */
-export interface ChangeSetParts {
-  readonly ids: ReadonlyMap<IdKind, ReadonlySet<bigint>>;
-  /** Rendered payloads, quoted: `"schema"."table"` or `"schema"`. */
-  readonly names: ReadonlyMap<NameKind, ReadonlySet<string>>;
-  /** Data files whose rows died. Parsed sets have them from `deleted_data_file_ids` of the snapshot record. */
-  readonly deletedDataFileIds: ReadonlySet<bigint>;
-  /** Tables with deletes that name no file. */
-  readonly untargetedDeleteTableIds: ReadonlySet<bigint>;
-  /** Own: schemas in which a table, view or macro was created. */
-  readonly createdInSchemaIds: ReadonlySet<bigint>;
-  /** Own: tables and views that get a schema_version record. */
-  readonly schemaChangedIds: ReadonlySet<bigint>;
-  /** Own: whether the commit raises schema_version. */
-  readonly schemaChanged: boolean;
-  /** Holds something that this version cannot read, so nothing may be assumed about it. */
-  readonly unknown: boolean;
-  /** Own: how many operations were recorded, those without text included. */
-  readonly operations: number;
-}
-
 const emptyIds: ReadonlySet<bigint> = new Set();
 
 /** What one commit did, as far as other commits must know: its text, its class, its conflicts. */
@@ -124,9 +33,7 @@ export class ChangeSet {
 
   /** The set of a commit's own recorded operations. */
   static of(changes: Iterable<Change>): ChangeSet {
-    const collector = new Collector();
-    for (const change of changes) collector.add(change);
-    return new ChangeSet(collector.parts());
+    return new ChangeSet(collectChanges(changes));
   }
 
   ids(kind: IdKind): ReadonlySet<bigint> {
@@ -203,108 +110,4 @@ function ascending(ids: ReadonlySet<bigint>): bigint[] {
 /** Byte order of the UTF-8 forms, which is code point order and not that of JavaScript's UTF-16 units. */
 function compareUtf8(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
-
-class Collector {
-  readonly #ids = new Map<IdKind, Set<bigint>>();
-  readonly #names = new Map<NameKind, Set<string>>();
-  readonly #deletedDataFileIds = new Set<bigint>();
-  readonly #untargetedDeleteTableIds = new Set<bigint>();
-  readonly #createdInSchemaIds = new Set<bigint>();
-  readonly #schemaChangedIds = new Set<bigint>();
-  #schemaChanged = false;
-  #operations = 0;
-
-  add(change: Change): void {
-    this.#operations++;
-    switch (change.op) {
-      case "create_schema":
-        this.#name("created_schema", quoteIdentifier(change.name));
-        this.#schemaChanged = true;
-        return;
-      case "drop_schema":
-        return this.#ddl("dropped_schema", change.schemaId);
-      case "tag_schema":
-        this.#schemaChanged = true;
-        return;
-      case "create_table":
-        this.#schemaChangedIds.add(change.tableId);
-        return this.#created("created_table", change);
-      case "create_view":
-        this.#schemaChangedIds.add(change.viewId);
-        return this.#created("created_view", change);
-      case "create_macro":
-        return this.#created(change.macroType === "scalar" ? "created_scalar_macro" : "created_table_macro", change);
-      case "alter_table":
-        this.#schemaChangedIds.add(change.tableId);
-        return this.#ddl("altered_table", change.tableId);
-      case "alter_view":
-        this.#schemaChangedIds.add(change.viewId);
-        return this.#ddl("altered_view", change.viewId);
-      case "drop_table":
-        return this.#ddl("dropped_table", change.tableId);
-      case "drop_view":
-        return this.#ddl("dropped_view", change.viewId);
-      case "drop_macro":
-        return this.#ddl(
-          change.macroType === "scalar" ? "dropped_scalar_macro" : "dropped_table_macro",
-          change.macroId,
-        );
-      case "alter_table_layout":
-        return this.#id("altered_table", change.tableId);
-      case "insert":
-        return this.#id("inserted_into_table", change.tableId);
-      case "delete_from_file":
-        this.#deletedDataFileIds.add(change.dataFileId);
-        return this.#id("deleted_from_table", change.tableId);
-      case "delete_inline":
-        this.#untargetedDeleteTableIds.add(change.tableId);
-        return this.#id("deleted_from_table", change.tableId);
-      case "merge_adjacent":
-      case "rewrite_delete":
-        return this.#id(change.op, change.tableId);
-      case "stats":
-        return;
-    }
-  }
-
-  parts(): ChangeSetParts {
-    return {
-      ids: this.#ids,
-      names: this.#names,
-      deletedDataFileIds: this.#deletedDataFileIds,
-      untargetedDeleteTableIds: this.#untargetedDeleteTableIds,
-      createdInSchemaIds: this.#createdInSchemaIds,
-      schemaChangedIds: this.#schemaChangedIds,
-      schemaChanged: this.#schemaChanged,
-      unknown: false,
-      operations: this.#operations,
-    };
-  }
-
-  #created(
-    kind: NameKind,
-    change: { readonly schemaId: bigint; readonly schemaName: string; readonly name: string },
-  ): void {
-    this.#name(kind, quoteDotted(change.schemaName, change.name));
-    this.#createdInSchemaIds.add(change.schemaId);
-    this.#schemaChanged = true;
-  }
-
-  #ddl(kind: IdKind, id: bigint): void {
-    this.#id(kind, id);
-    this.#schemaChanged = true;
-  }
-
-  #id(kind: IdKind, id: bigint): void {
-    const known = this.#ids.get(kind);
-    if (known === undefined) this.#ids.set(kind, new Set([id]));
-    else known.add(id);
-  }
-
-  #name(kind: NameKind, payload: string): void {
-    const known = this.#names.get(kind);
-    if (known === undefined) this.#names.set(kind, new Set([payload]));
-    else known.add(payload);
-  }
 }

@@ -1,4 +1,5 @@
-import type { ChangeSet, IdKind } from "./changes.js";
+import type { IdKind } from "./change.js";
+import type { ChangeSet } from "./changes.js";
 
 /** What a change set did to one table, view or macro. */
 type Class = "inserted" | "deleted" | "altered" | "dropped" | "compacted";

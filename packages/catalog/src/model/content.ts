@@ -1,5 +1,5 @@
 import { type EntityValue, type GcFileValue, entityKinds } from "@moraine/codec";
-import type { MacroType } from "./changes.js";
+import type { MacroType } from "./change.js";
 import { type EntityEntry, type StateKind, compareIds, diffOrder } from "./entities.js";
 import { EntityMap } from "./entity-map.js";
 import { NameIndex, foldName } from "./name-index.js";

@@ -8,7 +8,8 @@ import {
   entityMessages,
   equalValue,
 } from "@moraine/codec";
-import { type Change, ChangeSet } from "./changes.js";
+import type { Change } from "./change.js";
+import { ChangeSet } from "./changes.js";
 import { type EntityChange, type StateKind, compareIds, diffOrder } from "./entities.js";
 import { largestRowId } from "./limits.js";
 import { CatalogState, ContentReader, type GcFileChange } from "./state.js";

@@ -8,7 +8,7 @@ const retryWords = /conflict|concurrent|unique|primary key/gi;
  * of DuckLake's retry words, so that a refusal which mentions a table called `unique_ids` stays a refusal.
  */
 export function quoted(text: string): string {
-  const characters = [...text];
+  const characters = Array.from(text);
   const cut = characters.length > maxQuotedNameCharacters;
   const shown = cut ? `${characters.slice(0, maxQuotedNameCharacters).join("")}...` : text;
   return `"${harmless(shown)}"`;

@@ -1,6 +1,6 @@
 import type { EntityKey, EntityValue, GcFileValue, SnapshotValue } from "@moraine/codec";
 import { CorruptionError } from "@moraine/codec";
-import type { MacroType } from "./changes.js";
+import type { MacroType } from "./change.js";
 import { Content } from "./content.js";
 import { type EntityChange, type EntityEntry, type StateKind, isStateKind } from "./entities.js";
 import { foldName } from "./name-index.js";

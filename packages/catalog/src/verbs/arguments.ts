@@ -20,7 +20,8 @@ export function checkObject<T extends object>(value: T, argument: string): T {
 }
 
 export function checkArray<T>(value: readonly T[] | undefined, argument: string): readonly T[] {
-  if (!Array.isArray(value)) throw invalid(argument, "an array");
+  const isArray: boolean = Array.isArray(value);
+  if (value === undefined || !isArray) throw invalid(argument, "an array");
   return value;
 }
 

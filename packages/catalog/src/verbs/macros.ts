@@ -7,7 +7,7 @@ import {
   ConstraintError,
   NotFoundError,
 } from "@moraine/codec";
-import type { MacroType } from "../model/changes.js";
+import type { MacroType } from "../model/change.js";
 import { macroTypeOf } from "../model/content.js";
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
