@@ -18,6 +18,9 @@ const outputTailBytes = 64 * 1024;
 /** A failure that is explained to the user without a stack trace. */
 export class SetupError extends Error {}
 
+/** The dependencies are there, and the sources do not compile. */
+export class BuildError extends SetupError {}
+
 /**
  * @typedef {object} CommandResult
  * @property {number | null} code Exit status; null when the command could not be started or was killed.
@@ -232,7 +235,7 @@ async function build({ root, log, run }) {
   const compiler = join(root, "node_modules/typescript/lib/tsc.js");
   const result = await run(process.execPath, [compiler, "-b", "tsconfig.build.json"], root);
   if (result.code !== 0) {
-    throw new SetupError("The build failed; the compiler's messages are above.");
+    throw new BuildError("The build failed; the compiler's messages are above.");
   }
   writeStamp(root, buildStampPath, buildDigest(root));
   return true;
@@ -259,9 +262,10 @@ export async function setup({ root, log = (line) => console.log(line), run = run
 /**
  * Runs the set-up for a command that needs it. On failure prints one explanation and ends the process.
  * @param {string} root
+ * @param {{ buildMayFail?: boolean }} [options]
  * @returns {Promise<void>}
  */
-export async function setupOrExit(root) {
+export async function setupOrExit(root, { buildMayFail = false } = {}) {
   try {
     await setup({ root });
   } catch (error) {
@@ -269,7 +273,9 @@ export async function setupOrExit(root) {
       throw error;
     }
     console.error(`setup: ${error.message}`);
-    process.exit(1);
+    if (!(buildMayFail && error instanceof BuildError)) {
+      process.exit(1);
+    }
   }
 }
 
