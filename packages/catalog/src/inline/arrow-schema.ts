@@ -151,10 +151,8 @@ export const arrowTypeOf = (column: InlineColumn): DataType => {
 };
 
 /** Encodes the schema record of a (table, schema version): an IPC stream that holds nothing but the schema. */
-export const encodeSchema = (columns: readonly InlineColumn[]): Uint8Array => encodeArrowSchema(new Schema(columns.map((column) => new Field(column.name, arrowTypeOf(column), true))));
-
-/** The same for an Arrow schema that a caller supplied with a record batch. */
-export const encodeArrowSchema = (schema: Schema): Uint8Array => tableToIPC(new Table(schema), "stream");
+export const encodeSchema = (columns: readonly InlineColumn[]): Uint8Array =>
+  tableToIPC(new Table(new Schema(columns.map((column) => new Field(column.name, arrowTypeOf(column), true)))), "stream");
 
 interface Extent {
   readonly nodes: number;

@@ -1,8 +1,10 @@
-import { ConstraintError, InvalidArgumentError, NotFoundError, type RowId, type TableId } from "@moraine/codec";
+import { ConstraintError, InvalidArgumentError, type RowId, type TableId } from "@moraine/codec";
 import { DataType, RecordBatch, Table } from "apache-arrow";
 import type { CommitDraft, InsertOp } from "../operations.js";
+import { checkId, checkObject } from "../verbs/arguments.js";
+import { requireTable } from "../verbs/require.js";
 import { decodeBody, encodeBody } from "./arrow-body.js";
-import { arrowTypeOf, encodeArrowSchema, encodeSchema, parseSchema } from "./arrow-schema.js";
+import { arrowTypeOf, encodeSchema, parseSchema } from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
 import { columnTree } from "./columns.js";
 import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
@@ -21,14 +23,22 @@ export interface InlineChunkInput {
 /** Rows to inline: plain objects by column name, an Arrow table or batch, or a stored chunk. */
 export type InlineRows = readonly PlainRow[] | Table | RecordBatch | InlineChunkInput;
 
+export interface InlineInsertArguments {
+  readonly table: TableId;
+  readonly rows: InlineRows;
+}
+
 /**
  * Stages rows that are kept inside the catalog. Gives the first row id; the others follow without gaps, in order.
  *
  * Errors: `not_found` for an unknown table, `constraint` for no rows or a NULL where the column forbids it,
  * `invalid_argument` for rows that do not fit the columns.
  */
-export function inlineInsert(draft: CommitDraft, tableId: TableId, rows: InlineRows): RowId {
-  if (draft.get("table", tableId) === undefined) throw new NotFoundError(`table ${tableId} does not exist`);
+export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): RowId {
+  checkObject(args, "arguments");
+  const tableId = checkId(args.table, "table") as TableId;
+  requireTable(draft, tableId);
+  const { rows } = args;
   const chunks = chunksOf(columnTree(draft, tableId), rows);
   const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
   if (total === 0) {
@@ -67,6 +77,7 @@ function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {
 }
 
 function checkedChunk(chunk: InlineChunkInput): ChunkContent {
+  checkObject(chunk, "rows");
   const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
   if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
     throw new InvalidArgumentError("rows is neither an array of objects, nor an Arrow table or batch, nor a chunk", {
@@ -97,11 +108,11 @@ function chunksOfArrow(columns: readonly WritableColumn[], input: Table | Record
     }
   }
   for (const column of columns) checkArrowColumn(column, table);
-  const { schema, chunks } = arrowRows(table.select(names));
-  const schemaBytes = encodeArrowSchema(schema);
+  const { chunks } = arrowRows(table.select(names));
+  const schema = encodeSchema(columns);
   return chunks.map(({ body, rowCount }) => ({
     schemaVersion: undefined,
-    schema: schemaBytes,
+    schema,
     body,
     parts: undefined,
     rowCount,

@@ -1,0 +1,94 @@
+import { type ColumnVector, ConstraintError, IndexKeyBuilder, type IndexKeys, toIndexValue } from "@moraine/codec";
+import type { IndexChange } from "@moraine/index-core";
+import { type IndexContext, indexState } from "./layout.js";
+
+/** Columns of some rows by field id. */
+export type VectorsByColumn = ReadonlyMap<bigint, ColumnVector>;
+
+/**
+ * Collects what one commit adds to and takes from one index. Removals that moraine derived from rows that it read are kept
+ * apart from those that a writer supplied: only the latter are checked against the row that holds the entry.
+ */
+export class EntryBuilder {
+  readonly context: IndexContext;
+  /** Created by this very commit: nothing is stored under it, so nothing is removed. */
+  readonly isNew: boolean;
+  #additions: IndexKeyBuilder | undefined;
+  #derivedRemovals: IndexKeyBuilder | undefined;
+  #suppliedRemovals: IndexKeyBuilder | undefined;
+
+  constructor(context: IndexContext, isNew: boolean) {
+    this.context = context;
+    this.isNew = isNew;
+  }
+
+  get indexId(): bigint {
+    return this.context.layout.indexId;
+  }
+
+  addVectors(columns: readonly ColumnVector[], rowIds: BigUint64Array, rows?: Uint32Array): void {
+    this.#additions ??= new IndexKeyBuilder(this.context.layout);
+    this.#additions.appendColumns(columns, rowIds, rows);
+  }
+
+  addRows(vectors: VectorsByColumn, rowIds: BigUint64Array, rows?: Uint32Array): void {
+    this.addVectors(this.#select(vectors), rowIds, rows);
+  }
+
+  removeRows(vectors: VectorsByColumn, rowIds: BigUint64Array, rows?: Uint32Array): void {
+    if (this.isNew) return;
+    this.#derivedRemovals ??= new IndexKeyBuilder(this.context.layout);
+    this.#derivedRemovals.appendColumns(this.#select(vectors), rowIds, rows);
+  }
+
+  addValues(values: readonly unknown[], rowId: bigint): void {
+    this.#additions ??= new IndexKeyBuilder(this.context.layout);
+    this.#additions.append(this.#convert(values), rowId);
+  }
+
+  removeValues(values: readonly unknown[], rowId: bigint): void {
+    if (this.isNew) return;
+    this.#suppliedRemovals ??= new IndexKeyBuilder(this.context.layout);
+    this.#suppliedRemovals.append(this.#convert(values), rowId);
+  }
+
+  changes(): IndexChange[] {
+    const { layout, definition } = this.context;
+    const ready = indexState(definition) === "ready";
+    const additions = keysOf(this.#additions);
+    const derived = keysOf(this.#derivedRemovals);
+    const supplied = keysOf(this.#suppliedRemovals);
+    const common = { layout, name: definition.indexName, poisonOnDuplicate: !ready };
+    const changes: IndexChange[] = [];
+    if (supplied !== undefined) changes.push({ ...common, additions: undefined, removals: supplied, guardRemovals: true });
+    if (additions !== undefined || derived !== undefined) {
+      changes.push({ ...common, additions, removals: derived, guardRemovals: !ready });
+    }
+    return changes;
+  }
+
+  #select(vectors: VectorsByColumn): ColumnVector[] {
+    return this.context.columnIds.map((columnId) => {
+      const vector = vectors.get(columnId);
+      if (vector === undefined) throw new Error(`the rows of index ${this.indexId} were read without column ${columnId}`);
+      return vector;
+    });
+  }
+
+  #convert(values: readonly unknown[]): ReturnType<typeof toIndexValue>[] {
+    const { columnTypes, definition } = this.context;
+    if (!Array.isArray(values) || values.length !== columnTypes.length) {
+      throw new ConstraintError(`index ${JSON.stringify(definition.indexName)} has ${columnTypes.length} columns, and an entry has another number of values`, {
+        remedy: "Give one value for each indexed column, null for NULL.",
+      });
+    }
+    return columnTypes.map((columnType, position) => {
+      const value: unknown = values[position];
+      return value === null || value === undefined ? null : toIndexValue(columnType, value);
+    });
+  }
+}
+
+function keysOf(builder: IndexKeyBuilder | undefined): IndexKeys | undefined {
+  return builder === undefined || builder.count === 0 ? undefined : builder.finish();
+}

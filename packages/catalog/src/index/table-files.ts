@@ -1,0 +1,119 @@
+import { type EntityValue, inlineFileDeletePrefix, decodeKey, CorruptionError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
+import {
+  type ColumnRequest,
+  type FileSource,
+  FooterCache,
+  type NameMap,
+  readDeletePositions,
+} from "@moraine/scoped-reader";
+import { type DataStoreSet, type ReadView, resolveDataPath, rowKey } from "@moraine/store";
+import { rangeOfPrefix } from "../engine/load-state.js";
+import type { ColumnNames } from "../inline/column-names.js";
+import type { CatalogReader } from "../model/state.js";
+
+/** Gives the data and delete files of a table in the form in which they are read. */
+export class TableFiles {
+  readonly #stores: DataStoreSet;
+  readonly #footers = new FooterCache();
+
+  constructor(stores: DataStoreSet) {
+    this.#stores = stores;
+  }
+
+  /** The object path of a file: schema, table and file path one below the other (format.md 7.8). */
+  pathOf(reader: CatalogReader, tableId: bigint, path: string, isRelative: boolean): string {
+    const table = reader.get("table", tableId);
+    if (table === undefined) throw new NotFoundError(`table ${tableId} does not exist`);
+    const schema = reader.get("schema", table.schemaId);
+    if (schema === undefined) throw new CorruptionError(`table ${tableId} lies in schema ${table.schemaId}, which does not exist`);
+    const schemaPath = resolveDataPath("", schema.path, schema.pathIsRelative);
+    const tablePath = resolveDataPath(schemaPath, table.path, table.pathIsRelative);
+    return resolveDataPath(tablePath, path, isRelative);
+  }
+
+  source(reader: CatalogReader, file: EntityValue["data_file"]): FileSource {
+    const { store, path } = this.#stores.resolve(this.pathOf(reader, file.tableId, file.path, file.pathIsRelative));
+    return {
+      store,
+      path,
+      sizeBytes: Number(file.fileSizeBytes),
+      footerSizeBytes: Number(file.footerSize),
+      encrypted: file.encryptionKey !== undefined,
+      recordCount: file.recordCount,
+      rowIdStart: file.rowIdStart,
+      nameMap: nameMapOf(reader, file),
+      footers: this.#footers,
+    };
+  }
+
+  /** Where a new object of a table goes, for files that moraine itself writes. */
+  async put(reader: CatalogReader, tableId: bigint, path: string, bytes: Uint8Array): Promise<void> {
+    const resolved = this.#stores.resolve(this.pathOf(reader, tableId, path, true));
+    await resolved.store.put(resolved.path, bytes);
+  }
+
+  /** Positions of a data file's rows that its live delete files and inline file deletes name. */
+  async deadPositions(reader: CatalogReader, view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
+    const target = this.source(reader, file);
+    const dead = await inlineFileDeletes(view, file);
+    for (const deleteFile of reader.deleteFilesOf(file.tableId, file.dataFileId)) {
+      const { store, path } = this.#stores.resolve(this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative));
+      const positions = await readDeletePositions(
+        {
+          store,
+          path,
+          sizeBytes: Number(deleteFile.fileSizeBytes),
+          footerSizeBytes: Number(deleteFile.footerSize),
+          encrypted: deleteFile.encryptionKey !== undefined,
+          recordCount: deleteFile.deleteCount,
+          rowIdStart: undefined,
+        },
+        target,
+      );
+      for (const position of positions) dead.add(Number(position));
+    }
+    return dead;
+  }
+}
+
+async function inlineFileDeletes(view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
+  const dead = new Set<number>();
+  for await (const block of view.scan(rangeOfPrefix(inlineFileDeletePrefix(file.tableId, file.dataFileId)))) {
+    for (let i = 0; i < block.count; i++) {
+      const key = decodeKey(rowKey(block, i));
+      if (key.subspace !== "inline" || key.kind !== "file_delete") throw new CorruptionError("a foreign key among the inline file deletes");
+      dead.add(Number(key.position));
+    }
+  }
+  return dead;
+}
+
+function nameMapOf(reader: CatalogReader, file: EntityValue["data_file"]): NameMap | undefined {
+  if (file.mappingId === undefined) return undefined;
+  const mapping = reader.get("mapping", file.tableId, file.mappingId);
+  if (mapping === undefined) throw new CorruptionError(`data file ${file.dataFileId} names mapping ${file.mappingId}, which does not exist`);
+  return { entries: mapping.nameMappings };
+}
+
+/** What to ask a file for to get the given columns of its table. */
+export function columnRequests(
+  reader: CatalogReader,
+  file: EntityValue["data_file"],
+  columnIds: readonly bigint[],
+  names: ColumnNames,
+): ColumnRequest[] {
+  return columnIds.map((columnId) => {
+    const column = reader.get("column", file.tableId, columnId);
+    if (column === undefined) {
+      throw new InvalidArgumentError(`table ${file.tableId} has no column ${columnId}`, { remedy: "Pass field ids of live columns." });
+    }
+    const name = names.nameAt(columnId, file.beginSnapshot);
+    return {
+      fieldId: columnId,
+      name: column.columnName,
+      columnType: column.columnType,
+      initialDefault: column.initialDefault,
+      historicalNames: name === undefined ? (file.beginSnapshot < column.beginSnapshot ? [] : [column.columnName]) : [name],
+    };
+  });
+}

@@ -1,0 +1,85 @@
+import { CorruptionError, decodeValue, InlineSchemaValue, inlineSchemaKey, schemaVersionPrefix, SchemaVersionValue } from "@moraine/codec";
+import { getOne, type ReadView, rowValue } from "@moraine/store";
+import { inlineSchemaCacheEntries } from "../engine/limits.js";
+import { rangeOfPrefix } from "../engine/load-state.js";
+import { type InlineSchema, parseSchema } from "./arrow-schema.js";
+
+/** The recorded Arrow schema of one (table, schema version), as bytes and parsed. */
+export interface RegisteredSchema {
+  readonly bytes: Uint8Array;
+  readonly parsed: InlineSchema;
+}
+
+/**
+ * Remembers, for the tables that take inline rows, the table's schema version and the Arrow schemas recorded for it, so
+ * that a small insert reads nothing. `undefined` from a `known` method means "not remembered", `null` "not recorded".
+ */
+export class InlineRegistry {
+  readonly #versions = new Map<bigint, bigint>();
+  readonly #schemas = new Map<bigint, Map<bigint, RegisteredSchema | null>>();
+
+  knownVersion(tableId: bigint): bigint | undefined {
+    return this.#versions.get(tableId);
+  }
+
+  knownSchema(tableId: bigint, schemaVersion: bigint): RegisteredSchema | null | undefined {
+    return this.#schemas.get(tableId)?.get(schemaVersion);
+  }
+
+  noteVersion(tableId: bigint, schemaVersion: bigint): void {
+    this.#bound(this.#versions);
+    this.#versions.set(tableId, schemaVersion);
+  }
+
+  noteSchema(tableId: bigint, schemaVersion: bigint, schema: RegisteredSchema | null): void {
+    this.#bound(this.#schemas);
+    const ofTable = this.#schemas.get(tableId) ?? new Map<bigint, RegisteredSchema | null>();
+    ofTable.set(schemaVersion, schema);
+    this.#schemas.set(tableId, ofTable);
+  }
+
+  /** Drops what is remembered of a table: a commit that was counted on did not land. */
+  forget(tableId: bigint): void {
+    this.#versions.delete(tableId);
+    this.#schemas.delete(tableId);
+  }
+
+  /** The table's schema version: the newest that is recorded for it. */
+  async version(view: ReadView, tableId: bigint, fallback: bigint): Promise<bigint> {
+    const known = this.#versions.get(tableId);
+    if (known !== undefined) return known;
+    let version = fallback;
+    for await (const block of view.scan(rangeOfPrefix(schemaVersionPrefix(tableId)), { reverse: true, limit: 1 })) {
+      if (block.count > 0) version = decodeValue(SchemaVersionValue, rowValue(block, 0)).schemaVersion;
+    }
+    this.noteVersion(tableId, version);
+    return version;
+  }
+
+  /** The schema recorded for a version, following the one reference that a record may hold. */
+  async schema(view: ReadView, tableId: bigint, schemaVersion: bigint): Promise<RegisteredSchema | null> {
+    const known = this.knownSchema(tableId, schemaVersion);
+    if (known !== undefined) return known;
+    let record = await readSchemaRecord(view, tableId, schemaVersion);
+    if (record?.sameAsVersion !== undefined) {
+      record = await readSchemaRecord(view, tableId, record.sameAsVersion);
+      if (record === undefined || record.sameAsVersion !== undefined) {
+        throw new CorruptionError(`the inline schema of table ${tableId}, version ${schemaVersion} refers to one that holds no bytes`);
+      }
+    }
+    const schema = record === undefined ? null : { bytes: record.arrowSchema, parsed: parseSchema(record.arrowSchema) };
+    this.noteSchema(tableId, schemaVersion, schema);
+    return schema;
+  }
+
+  #bound(map: Map<bigint, unknown>): void {
+    if (map.size < inlineSchemaCacheEntries) return;
+    const oldest = map.keys().next();
+    if (oldest.done !== true) map.delete(oldest.value);
+  }
+}
+
+async function readSchemaRecord(view: ReadView, tableId: bigint, schemaVersion: bigint): Promise<InlineSchemaValue | undefined> {
+  const bytes = await getOne(view, inlineSchemaKey(tableId, schemaVersion));
+  return bytes === undefined ? undefined : decodeValue(InlineSchemaValue, bytes);
+}

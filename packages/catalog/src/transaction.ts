@@ -1,0 +1,258 @@
+import type { ColumnId, DataFileId, DeleteFileId, IndexId, MacroId, PartitionId, RowId, SchemaId, SortId, TableId, ViewId } from "@moraine/codec";
+import { ClosedError } from "@moraine/codec";
+import { type InlineDeleteArguments, inlineDelete } from "./inline/delete.js";
+import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush.js";
+import { type InlineInsertArguments, inlineInsert } from "./inline/insert.js";
+import { CatalogSnapshot } from "./model/view.js";
+import type { Backfill, CommitDraft, FileEntries, FileRemovals } from "./operations.js";
+import {
+  addColumn,
+  type AddColumnArguments,
+  alterColumn,
+  type AlterColumnArguments,
+  dropColumn,
+  type DropColumnArguments,
+  renameColumn,
+  type RenameColumnArguments,
+} from "./verbs/columns.js";
+import {
+  expireDataFile,
+  type ExpireDataFileArguments,
+  registerDataFile,
+  type RegisterDataFileArguments,
+  type RegisteredDataFile,
+} from "./verbs/data-files.js";
+import { expireDeleteFile, type ExpireDeleteFileArguments, registerDeleteFile, type RegisterDeleteFileArguments } from "./verbs/delete-files.js";
+import { createIndexDefinition, type CreateIndexDefinitionArguments, dropIndex, type DropIndexArguments } from "./verbs/index-definitions.js";
+import { createMacro, type CreateMacroArguments, dropMacro, type DropMacroArguments } from "./verbs/macros.js";
+import { setOption, type SetOptionArguments, unsetOption, type UnsetOptionArguments } from "./verbs/options.js";
+import { clearPartitioning, type ClearPartitioningArguments, setPartitioning, type SetPartitioningArguments } from "./verbs/partitioning.js";
+import { createSchema, type CreateSchemaArguments, dropSchema, type DropSchemaArguments } from "./verbs/schemas.js";
+import { clearSorting, type ClearSortingArguments, setSorting, type SetSortingArguments } from "./verbs/sorting.js";
+import { updateColumnStats, type UpdateColumnStatsArguments, updateTableStats, type UpdateTableStatsArguments } from "./verbs/stats.js";
+import {
+  createTable,
+  type CreateTableArguments,
+  dropTable,
+  type DropTableArguments,
+  renameTable,
+  type RenameTableArguments,
+  setTableSchema,
+  type SetTableSchemaArguments,
+} from "./verbs/tables.js";
+import { removeTag, type RemoveTagArguments, setTag, type SetTagArguments } from "./verbs/tags.js";
+import { alterView, type AlterViewArguments, createView, type CreateViewArguments, dropView, type DropViewArguments } from "./verbs/views.js";
+
+export interface RegisterIndexedDataFileArguments extends RegisterDataFileArguments {
+  /** Entries for every row and every index of the table, or `"scoped-read"`. Needed only where the table has indexes. */
+  readonly entries?: FileEntries;
+}
+
+export interface ExpireIndexedDataFileArguments extends ExpireDataFileArguments {
+  /** Entries of the rows that die with the file, or `"scoped-read"`. Needed only where the table has indexes and the file live rows. */
+  readonly removals?: FileRemovals;
+}
+
+export interface RegisterIndexedDeleteFileArguments extends RegisterDeleteFileArguments {
+  /** Entries of the rows that newly die, or `"scoped-read"`. Needed only where the table has indexes. */
+  readonly removals?: FileRemovals;
+}
+
+export interface ExpireIndexedDeleteFileArguments extends ExpireDeleteFileArguments {
+  /** `"scoped-read"` to index the rows that come back to life. Not needed where the same commit registers a delete file that names them too. */
+  readonly entries?: "scoped-read";
+}
+
+export interface CreateIndexArguments extends Omit<CreateIndexDefinitionArguments, "state"> {
+  /**
+   * Entries of the rows in data files, or `"scoped-read"`, which is the default where the catalog has a data path. Inline
+   * rows are always read by moraine.
+   */
+  readonly backfill?: Backfill;
+}
+
+/**
+ * The verbs of one commit, and reads that see what it has staged. Handed to a commit's closure, and usable only while that
+ * runs. Each verb checks its arguments at once and throws without leaving anything behind; work on rows (entries, inline
+ * deletes, flushes) is done when the closure has returned, and its errors reject the commit.
+ */
+export class Transaction extends CatalogSnapshot {
+  readonly #draft: CommitDraft;
+  #open = true;
+
+  constructor(draft: CommitDraft) {
+    super(draft);
+    this.#draft = draft;
+  }
+
+  /** Ends the transaction: its closure has returned. */
+  end(): void {
+    this.#open = false;
+  }
+
+  #run<A, R>(verb: (draft: CommitDraft, args: A) => R, args: A): R {
+    if (!this.#open) {
+      throw new ClosedError("the transaction's closure has returned", { remedy: "Await everything that uses the transaction inside of the closure." });
+    }
+    return this.#draft.atomically(() => verb(this.#draft, args));
+  }
+
+  createSchema(args: CreateSchemaArguments): SchemaId {
+    return this.#run(createSchema, args);
+  }
+
+  dropSchema(args: DropSchemaArguments): void {
+    this.#run(dropSchema, args);
+  }
+
+  createTable(args: CreateTableArguments): TableId {
+    return this.#run(createTable, args);
+  }
+
+  renameTable(args: RenameTableArguments): void {
+    this.#run(renameTable, args);
+  }
+
+  setTableSchema(args: SetTableSchemaArguments): void {
+    this.#run(setTableSchema, args);
+  }
+
+  dropTable(args: DropTableArguments): void {
+    this.#run(dropTable, args);
+  }
+
+  addColumn(args: AddColumnArguments): ColumnId {
+    return this.#run(addColumn, args);
+  }
+
+  renameColumn(args: RenameColumnArguments): void {
+    this.#run(renameColumn, args);
+  }
+
+  alterColumn(args: AlterColumnArguments): void {
+    this.#run(alterColumn, args);
+  }
+
+  dropColumn(args: DropColumnArguments): void {
+    this.#run(dropColumn, args);
+  }
+
+  setPartitioning(args: SetPartitioningArguments): PartitionId {
+    return this.#run(setPartitioning, args);
+  }
+
+  clearPartitioning(args: ClearPartitioningArguments): void {
+    this.#run(clearPartitioning, args);
+  }
+
+  setSorting(args: SetSortingArguments): SortId {
+    return this.#run(setSorting, args);
+  }
+
+  clearSorting(args: ClearSortingArguments): void {
+    this.#run(clearSorting, args);
+  }
+
+  /** Creates an index and, in the same commit, the entries of every live row. */
+  createIndex(args: CreateIndexArguments): IndexId {
+    return this.#run((draft, { backfill, ...definition }) => {
+      const indexId = createIndexDefinition(draft, definition);
+      const fileIds = draft.list("data_file", definition.table).map((file) => file.dataFileId);
+      draft.indexOps.push({ kind: "create_index", tableId: definition.table, indexId, backfill, fileIds });
+      return indexId;
+    }, args);
+  }
+
+  dropIndex(args: DropIndexArguments): void {
+    this.#run(dropIndex, args);
+  }
+
+  registerDataFile(args: RegisterIndexedDataFileArguments): RegisteredDataFile {
+    return this.#run((draft, { entries, ...file }) => {
+      const registered = registerDataFile(draft, file);
+      draft.indexOps.push({ kind: "add_file", tableId: file.table, dataFileId: registered.dataFileId, entries: entries ?? [] });
+      return registered;
+    }, args);
+  }
+
+  expireDataFile(args: ExpireIndexedDataFileArguments): void {
+    this.#run((draft, { removals, ...file }) => {
+      expireDataFile(draft, file);
+      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file, removals: removals ?? [] });
+    }, args);
+  }
+
+  registerDeleteFile(args: RegisterIndexedDeleteFileArguments): DeleteFileId {
+    return this.#run((draft, { removals, ...file }) => {
+      const deleteFileId = registerDeleteFile(draft, file);
+      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file.dataFileId, removals: removals ?? [] });
+      return deleteFileId;
+    }, args);
+  }
+
+  expireDeleteFile(args: ExpireIndexedDeleteFileArguments): void {
+    this.#run((draft, { entries, ...file }) => {
+      const dataFileId = draft.get("delete_file", file.table, file.file)?.dataFileId;
+      expireDeleteFile(draft, file);
+      if (dataFileId === undefined) return;
+      const op = { kind: "file_rows", tableId: file.table, dataFileId: dataFileId as DataFileId, removals: entries ?? [] } as const;
+      draft.indexOps.push(op);
+    }, args);
+  }
+
+  updateTableStats(args: UpdateTableStatsArguments): void {
+    this.#run(updateTableStats, args);
+  }
+
+  updateColumnStats(args: UpdateColumnStatsArguments): void {
+    this.#run(updateColumnStats, args);
+  }
+
+  createView(args: CreateViewArguments): ViewId {
+    return this.#run(createView, args);
+  }
+
+  alterView(args: AlterViewArguments): void {
+    this.#run(alterView, args);
+  }
+
+  dropView(args: DropViewArguments): void {
+    this.#run(dropView, args);
+  }
+
+  createMacro(args: CreateMacroArguments): MacroId {
+    return this.#run(createMacro, args);
+  }
+
+  dropMacro(args: DropMacroArguments): void {
+    this.#run(dropMacro, args);
+  }
+
+  setOption(args: SetOptionArguments): void {
+    this.#run(setOption, args);
+  }
+
+  unsetOption(args: UnsetOptionArguments): void {
+    this.#run(unsetOption, args);
+  }
+
+  setTag(args: SetTagArguments): void {
+    this.#run(setTag, args);
+  }
+
+  removeTag(args: RemoveTagArguments): void {
+    this.#run(removeTag, args);
+  }
+
+  inlineInsert(args: InlineInsertArguments): RowId {
+    return this.#run(inlineInsert, args);
+  }
+
+  inlineDelete(args: InlineDeleteArguments): void {
+    this.#run(inlineDelete, args);
+  }
+
+  flushInlinedData(args: FlushInlinedDataArguments): DataFileId[] {
+    return this.#run(flushInlinedData, args);
+  }
+}
