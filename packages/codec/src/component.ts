@@ -32,7 +32,8 @@ export const valueTypeBytes: Readonly<Record<IndexValueType, number | undefined>
 };
 
 const signBit = 0x8000_0000;
-const integerLimits: Readonly<Partial<Record<IndexValueType, readonly [bigint, bigint]>>> = {
+/** Smallest and largest value of each integer type. */
+export const integerLimits: Readonly<Partial<Record<IndexValueType, readonly [bigint, bigint]>>> = {
   int8: [-0x80n, 0x7fn],
   int16: [-0x8000n, 0x7fffn],
   int32: [-0x8000_0000n, 0x7fff_ffffn],

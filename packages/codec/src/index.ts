@@ -1,4 +1,5 @@
 export { compareBytes, prefixEnd } from "./bytes.js";
+export { type IndexableType, parseColumnType, type TimeUnit } from "./column-type.js";
 export type { ColumnVector } from "./column-vector.js";
 export { type EntityKind, type EntityKindInfo, entityKinds } from "./entity-kinds.js";
 export {
@@ -131,6 +132,7 @@ export {
   sysMigrationKey,
 } from "./keys.js";
 export type { FieldKind, MessageField, MessageType, ValueOf } from "./message.js";
+export { fromIndexValue, parseIndexValue, toIndexValue } from "./plain-value.js";
 export {
   ChangelogValue,
   FormatValue,

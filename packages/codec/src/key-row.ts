@@ -43,7 +43,7 @@ export function putRow(
   let total = 0;
   for (let c = 0; c < sources.length; c++) {
     const source = sources[c] as ColumnSource;
-    if (source.validity !== null && source.validity[row] === 0) {
+    if (source.validity?.[row] === 0) {
       at = putFlag(out, at, source.nullFlag);
       out[start + 1] = indexShapeTags.multi;
       continue;

@@ -99,3 +99,8 @@ export function compareUtf8(a: string, b: string): number {
 function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdfff;
 }
+
+/** Whether text has a UTF-8 form: no surrogate without its other half. */
+export function isWellFormedText(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
