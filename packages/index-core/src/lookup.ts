@@ -1,11 +1,9 @@
-import { ConstraintError, CorruptionError, equalityPrefix, type IndexLayout, type IndexValue } from "@moraine/codec";
+import { equalityPrefix, type IndexLayout, type IndexValue, prefixEnd } from "@moraine/codec";
 import { absent, packKey, type PackedKeys, packKeys, type PackedValues, type ReadView } from "@moraine/store";
-import { prefixEnd } from "@moraine/codec";
 import { KeyTable } from "./key-table.js";
 import { lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";
-import { RowIdList, sortedDistinct } from "./row-id-words.js";
+import { rowIdBytes, RowIdList, sortedDistinct } from "./row-id-words.js";
 import { appendRowId, wrongValue } from "./stored-row-ids.js";
-import { rowIdBytes } from "./row-id-words.js";
 
 /** How one lookup was served; a caller passes one in to have it filled. */
 export interface LookupReport {
@@ -28,8 +26,8 @@ export interface LookupReport {
 export function packEqualityKeys(layout: IndexLayout, keys: readonly (readonly IndexValue[])[]): PackedKeys {
   const encoded: Uint8Array[] = [];
   for (const values of keys) {
-    checkValueCount(layout, values);
-    if (!values.includes(null)) encoded.push(equalityPrefix(layout, values));
+    const noRowEquals = values.length === layout.columns.length && values.includes(null);
+    if (!noRowEquals) encoded.push(equalityPrefix(layout, values));
   }
   return packKeys(encoded);
 }
@@ -44,12 +42,6 @@ export async function lookup(
   layout: IndexLayout,
   values: readonly IndexValue[],
 ): Promise<BigUint64Array> {
-  checkValueCount(layout, values);
-  if (values.includes(null)) {
-    throw new ConstraintError("no row equals a key that holds a NULL", {
-      remedy: "Use lookupNulls to find rows whose indexed columns are NULL.",
-    });
-  }
   const key = equalityPrefix(layout, values);
   const found = new RowIdList(1);
   if (layout.unique) {
@@ -139,14 +131,4 @@ function appendValue(values: PackedValues, i: number, found: RowIdList): void {
   if (length === absent) return;
   if (length !== rowIdBytes) throw wrongValue(length, rowIdBytes);
   found.appendBytes(values.data, values.offsets[i]!);
-}
-
-function checkValueCount(layout: IndexLayout, values: readonly IndexValue[]): void {
-  if (values.length === layout.columns.length) return;
-  throw new ConstraintError(
-    `an equality key has ${values.length} values; index ${layout.indexId} has ${layout.columns.length} columns`,
-    {
-      remedy: "Give one value for every column of the index, in their order, or use a range over its leading columns.",
-    },
-  );
 }

@@ -1,6 +1,6 @@
+import type { KeyRangeBytes } from "@moraine/codec";
 import type { ReadView, RowBlock } from "@moraine/store";
 import { compareRanges } from "./bytes.js";
-import type { BoundedRange } from "./key-ranges.js";
 import { scanBlockRows } from "./limits.js";
 import { RowIdList } from "./row-id-words.js";
 import { appendRowId, type EntryShape, indexKeyPrefixBytes } from "./stored-row-ids.js";
@@ -14,7 +14,7 @@ export interface EntryOrder {
 /** Blocks of the rows of several ranges of one shape, in the order asked for. `ranges` ascend and do not overlap. */
 async function* scanRanges(
   view: ReadView,
-  ranges: readonly BoundedRange[],
+  ranges: readonly KeyRangeBytes[],
   { reverse, limit }: EntryOrder,
 ): AsyncGenerator<RowBlock, void, undefined> {
   let left = limit;
@@ -33,7 +33,7 @@ async function* scanRanges(
 export async function* rowsOfShape(
   view: ReadView,
   shape: EntryShape,
-  ranges: readonly BoundedRange[],
+  ranges: readonly KeyRangeBytes[],
   order: EntryOrder,
 ): AsyncGenerator<BigUint64Array, void, undefined> {
   for await (const block of scanRanges(view, ranges, order)) {
@@ -78,8 +78,8 @@ class BlockCursor {
  */
 export async function* rowsOfBothShapes(
   view: ReadView,
-  valueKeyed: readonly BoundedRange[],
-  multi: readonly BoundedRange[],
+  valueKeyed: readonly KeyRangeBytes[],
+  multi: readonly KeyRangeBytes[],
   order: EntryOrder,
 ): AsyncGenerator<BigUint64Array, void, undefined> {
   const left = new BlockCursor("unique", scanRanges(view, valueKeyed, order));

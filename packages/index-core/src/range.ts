@@ -7,7 +7,7 @@ import {
   rangeBounds,
 } from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
-import { type BoundedRange, withoutHoles } from "./key-ranges.js";
+import { withoutHoles } from "./key-ranges.js";
 import { type EntryOrder, rowsOfBothShapes, rowsOfShape } from "./merged-rows.js";
 import { RowIdList } from "./row-id-words.js";
 
@@ -39,7 +39,7 @@ export function lookupRange(
 ): AsyncGenerator<BigUint64Array, void, undefined> {
   const order = checkedOrder(options);
   const bounds = rangeBounds(layout, lower, upper);
-  const multi = withoutHoles(bounds.multi, [...incomparable(layout, lower), ...incomparable(layout, upper)]);
+  const multi = withoutHoles(bounds.multi, bounds.unmatched);
   if (bounds.unique === undefined) return rowsOfShape(view, "multi", multi, order);
   // With one column, every row of the multi shape is NULL in the leading column.
   if (layout.columns.length === 1) return rowsOfShape(view, "unique", [bounds.unique], order);
@@ -87,18 +87,6 @@ async function collect(blocks: AsyncIterable<BigUint64Array>): Promise<BigUint64
   const rows = new RowIdList();
   for await (const block of blocks) rows.appendAll(block);
   return rows.finish();
-}
-
-/**
- * Entries that agree with a bound up to a column in which they are NULL. In byte order they lie beside the bound, on the
- * one side or the other by NULL placement, but comparing with NULL is unknown in SQL, so they are cut out.
- */
-function incomparable(layout: IndexLayout, bound: Bound | undefined): BoundedRange[] {
-  const ranges: BoundedRange[] = [];
-  for (let column = 1; column < (bound?.values.length ?? 0); column++) {
-    ranges.push(nullPrefixBounds(layout, [...bound!.values.slice(0, column), null]));
-  }
-  return ranges;
 }
 
 function checkedOrder({ reverse = false, limit }: RangeOptions): EntryOrder {
