@@ -13,7 +13,7 @@ import { appendFileSync } from "node:fs";
  * @param {Tally} tally
  * @returns {string}
  */
-export function closingLine({ passed, failed, skipped }) {
+function closingLine({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
 
