@@ -51,7 +51,7 @@ export function archiveProblems(packed, sources) {
     .filter((file) => !has.has(file))
     .map((file) => `the archive lacks ${file}`);
   const unwanted = packed
-    .filter((file) => /\.(test|bench)\.[a-z.]+$|\.tsbuildinfo$|(^|\/)(fixtures|test)\//.test(file))
+    .filter((file) => /\.(test|bench)\.[a-z.]+$|\.tsbuildinfo$|(^|\/)(fixtures|test|testing)\//.test(file))
     .map((file) => `the archive holds ${file}`);
   const stale = packed
     .filter((file) => file.startsWith("dist/") && file.endsWith(".js"))

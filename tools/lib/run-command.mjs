@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
  * @property {Record<string, string>} [env] Variables to add.
  * @property {boolean} [capture] Collect stdout and stderr instead of showing them.
  * @property {boolean} [shell] Treat `command` as a shell command line.
+ * @property {number} [limitMs] End the command after this long, and say so.
  */
 
 /**
@@ -16,7 +17,7 @@ import { delimiter, join } from "node:path";
  * @param {RunOptions} options
  * @returns {Promise<{ code: number, output: string }>} A command that a signal ended counts as exit code 1.
  */
-export function runCommand(command, args, { root, env = {}, capture = false, shell = false }) {
+export function runCommand(command, args, { root, env = {}, capture = false, shell = false, limitMs }) {
   return new Promise((settle, fail) => {
     const child = spawn(command, args, {
       cwd: root,
@@ -32,7 +33,20 @@ export function runCommand(command, args, { root, env = {}, capture = false, she
     const chunks = [];
     child.stdout?.on("data", (/** @type {Buffer} */ chunk) => chunks.push(chunk));
     child.stderr?.on("data", (/** @type {Buffer} */ chunk) => chunks.push(chunk));
-    child.on("error", fail);
-    child.on("close", (code) => settle({ code: code ?? 1, output: Buffer.concat(chunks).toString("utf8") }));
+    const limit =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            console.error(`${command}: ended after ${limitMs / 1000} s, the most it may take`);
+            child.kill("SIGKILL");
+          }, limitMs);
+    child.on("error", (error) => {
+      clearTimeout(limit);
+      fail(error);
+    });
+    child.on("close", (code) => {
+      clearTimeout(limit);
+      settle({ code: code ?? 1, output: Buffer.concat(chunks).toString("utf8") });
+    });
   });
 }
