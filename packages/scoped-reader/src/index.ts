@@ -1,0 +1,19 @@
+export { type AppendEntriesOptions, appendFileEntries, type EntrySink, type EntryTarget } from "./append-entries.js";
+export { defaultVector } from "./default-vector.js";
+export { type DeleteFileSource, type DeleteTarget, readDeletePositions } from "./delete-positions.js";
+export { FooterCache } from "./footer-cache.js";
+export type {
+  ColumnRequest,
+  FileSource,
+  NameMap,
+  NameMapEntry,
+  Positions,
+  RowIdMode,
+  ScanOptions,
+  ScopedBatch,
+} from "./interface.js";
+export { limits } from "./limits.js";
+export { readRows, type ReadRowsOptions } from "./read-rows.js";
+export { rowIdFieldId } from "./resolve-columns.js";
+export { scanFile } from "./scan-file.js";
+export { vectorFromArrow } from "./vector-from-arrow.js";
