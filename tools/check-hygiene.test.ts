@@ -38,6 +38,7 @@ describe("text that must not be committed", () => {
   test.each([
     ["src/a.ts", "import('../work/x.js'); const url = `s3://bucket/home/a/`; // packages/root/x"],
     ["src/a.test.ts", "describe.skipIf(s3Server === undefined)('S3', () => {}); it.each([1])('only', () => {});"],
+    ["src/a.test.ts", "describe.skipIf(!backend.available)(backend.name, () => {});"],
     ["src/a.ts", "const skipped = rows.skip(3); batch.only = true;"],
     ["src/a.ts", "// A session of DuckDB; the user agent; an issue of the format; a hack would be wrong."],
     ["src/a.ts", "// README.md says why, CHANGELOG.md says when"],
