@@ -28,7 +28,7 @@ export class Deadlines {
         },
         (error: unknown) => {
           this.#pending.delete(pending);
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         },
       );
     });

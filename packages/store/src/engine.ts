@@ -122,7 +122,9 @@ async function ownEpoch(backend: Backend, db: Db, before: bigint): Promise<bigin
   let epoch = (await backend.readManifest())?.writerEpoch ?? 0n;
   if (epoch === before + 1n) return epoch;
   for (let attempt = 0; attempt < limits.stallRecoveries; attempt++) {
-    await new Promise((resolve) => setTimeout(resolve, 2 * limits.manifestPollIntervalMs));
+    await new Promise<void>((resolve) => {
+      setTimeout(resolve, 2 * limits.manifestPollIntervalMs);
+    });
     if (db.status().close_reason !== undefined) break;
     const now = (await backend.readManifest())?.writerEpoch ?? 0n;
     if (now === epoch) return epoch;

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, open as openFile, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { pathToFileURL } from "node:url";
@@ -76,7 +76,7 @@ export class FileBackend implements Backend {
     const path = join(folder, `.probe-${randomUUID()}`);
     try {
       await mkdir(folder, { recursive: true });
-      const file = await open(path, "wx");
+      const file = await openFile(path, "wx");
       try {
         await file.writeFile(new Uint8Array(limits.probeBytes));
       } finally {

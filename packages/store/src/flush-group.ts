@@ -51,7 +51,8 @@ export class FlushGroup {
 
   #startWaiting(): void {
     const waiting = this.#waiting;
-    if (waiting === null || waiting.timer !== null || this.#running !== null) return;
+    if (waiting === null || this.#running !== null) return;
+    if (waiting.timer !== null) return;
     this.#waiting = null;
     this.#start().then(waiting.resolve, waiting.reject);
   }

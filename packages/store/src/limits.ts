@@ -3,7 +3,7 @@ export const limits = {
   /** Gets of one `getMany` that run at the same time. */
   getWindowKeys: 64,
   /** Gets after which a `getMany` lets timers and I/O run. */
-  getYieldKeys: 512,
+  getYieldKeys: 256,
   /** Rows in one block of a scan, unless the caller asks for another number. */
   scanBlockRows: 1000,
   /** Bytes at which a block of a scan is handed over, however few rows it has. */
@@ -25,9 +25,14 @@ export const limits = {
   /** First size of a batch builder's buffer. */
   batchInitialBytes: 4096,
   /** How long one read may take, or one write until it is durable. */
-  requestTimeoutMs: 30_000,
+  requestTimeoutMs: 60_000,
   /** How long opening may take to find out that the place cannot be used. */
   preflightTimeoutMs: 10_000,
+  /** Tries of one preflight request, and the wait after the first; it grows with each. */
+  preflightAttempts: 3,
+  preflightRetryMs: 200,
+  /** Connections of the client that runs the preflight and reads manifests. */
+  s3Sockets: 4,
   /** How long the engine may take to open, replay included, before the attempt is given up. */
   openTimeoutMs: 120_000,
   /** How long a stuck write waits before the place is probed for the reason. */
@@ -39,7 +44,7 @@ export const limits = {
   /** Looks at the manifest in each half of the least age, so that one that fails does not matter. */
   heartbeatsPerHalfAge: 4,
   /** Write-ahead objects after which the memtable is flushed, so that opening replays at most about so many. */
-  walObjectsPerCheckpoint: 1024,
+  walObjectsPerCheckpoint: 512,
   /** Reopenings after a stall that one write survives. */
   stallRecoveries: 4,
   /** Tries to read a manifest that is collected between listing and reading. */

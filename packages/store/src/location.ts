@@ -1,5 +1,4 @@
 import { isAbsolute, resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigurationError } from "@moraine/codec";
 
 /** Where a store lies. `url` is canonical: two spellings of one place give the same text. */
@@ -13,11 +12,12 @@ export type StoreLocation =
  * `s3://bucket/prefix`. Fails with `configuration`.
  */
 export function parseLocation(url: string): StoreLocation {
-  if (typeof url !== "string" || url === "") throw badLocation("the store's location is empty");
+  if (typeof url !== "string" || url === "" || url.includes("\0"))
+    throw badLocation("the store's location is empty or no text");
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase();
   switch (scheme) {
     case undefined:
-      return fileLocation(isAbsolute(url) ? url : resolve(url));
+      return fileLocation(url);
     case "file":
       return fileLocation(pathOfFileUrl(url));
     case "memory":
@@ -29,17 +29,16 @@ export function parseLocation(url: string): StoreLocation {
   }
 }
 
+/** Nothing is percent-decoded, as in DuckDB and in the locations of data files. */
 function pathOfFileUrl(url: string): string {
-  try {
-    return fileURLToPath(url);
-  } catch (cause) {
-    throw badLocation("a file:// location needs three slashes and an absolute path", cause);
-  }
+  const path = url.slice("file://".length).replace(/^localhost(?=\/)/iu, "");
+  if (!isAbsolute(path)) throw badLocation("a file:// location needs three slashes and an absolute path");
+  return path;
 }
 
 function fileLocation(path: string): StoreLocation {
   const directory = resolve(path);
-  return { kind: "file", url: pathToFileURL(directory).href, directory };
+  return { kind: "file", url: `file://${directory}`, directory };
 }
 
 function memoryLocation(url: string): StoreLocation {
@@ -56,8 +55,9 @@ function s3Location(url: string): StoreLocation {
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
     throw badLocation("a bucket name has 3 to 63 lower-case letters, digits, dots or hyphens");
   }
-  if (/[?#%\\]|\/\//.test(prefix) || prefix.split("/").some((part) => part === "." || part === "..")) {
-    throw badLocation("an s3:// prefix may not hold ?, #, %, \\, empty, . or .. parts");
+  // Other characters are percent-encoded by SlateDB's object store, so that two clients would see two names.
+  if (prefix !== "" && !prefix.split("/").every((part) => /^[A-Za-z0-9._=+@-]+$/u.test(part) && !/^\.+$/u.test(part))) {
+    throw badLocation("the parts of an s3:// prefix hold letters, digits and . _ = + @ - only");
   }
   return { kind: "s3", url: prefix === "" ? `s3://${bucket}` : `s3://${bucket}/${prefix}`, bucket, prefix };
 }
@@ -66,9 +66,8 @@ function trimSlashes(path: string): string {
   return path.replace(/^\/+|\/+$/g, "");
 }
 
-function badLocation(message: string, cause?: unknown): ConfigurationError {
+function badLocation(message: string): ConfigurationError {
   return new ConfigurationError(message, {
     remedy: "Give memory://name, file:///absolute/path, a path, or s3://bucket/prefix.",
-    cause,
   });
 }

@@ -41,7 +41,9 @@ class MemoryBackend implements Backend {
     this.objectStore = store.objectStore;
   }
 
-  async prepareForWriting(): Promise<void> {}
+  prepareForWriting(): Promise<void> {
+    return Promise.resolve();
+  }
 
   async prepareForReading(): Promise<void> {
     if ((await this.readManifest()) === undefined) {
@@ -62,12 +64,13 @@ class MemoryBackend implements Backend {
     return opened;
   }
 
-  async readManifest(): Promise<ManifestHead | undefined> {
-    return this.#store.writerEpoch === 0n ? undefined : { writerEpoch: this.#store.writerEpoch, replayAfterWalId: 0n };
+  readManifest(): Promise<ManifestHead | undefined> {
+    const { writerEpoch } = this.#store;
+    return Promise.resolve(writerEpoch === 0n ? undefined : { writerEpoch, replayAfterWalId: 0n });
   }
 
-  async diagnose(): Promise<undefined> {
-    return undefined;
+  diagnose(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
   close(): void {}

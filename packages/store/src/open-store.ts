@@ -9,6 +9,7 @@ import type { StoreLoops } from "./loops.js";
 import { memoryBackend } from "./memory-backend.js";
 import { plainLoops } from "./plain-loops.js";
 import { SlateReader } from "./reader.js";
+import { S3Backend } from "./s3-backend.js";
 import { SlateWriter } from "./writer.js";
 
 /**
@@ -91,7 +92,7 @@ function openBackend(url: string): Backend {
     case "file":
       return new FileBackend(location);
     case "s3":
-      throw new ConfigurationError("s3:// is not built in yet", { remedy: "Use file:// or memory://." });
+      return new S3Backend(location);
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import { limits } from "./limits.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
 import { keyAt } from "./packed.js";
+import { nextTurn } from "./within.js";
 
 /** The loops over the plain JavaScript binding: one call of the binding for each key or row. */
 export const plainLoops: StoreLoops = {
@@ -50,23 +51,27 @@ function packOne(value: Uint8Array | undefined): PackedValues {
 
 async function getWindow(from: SlateReadable, keys: PackedKeys): Promise<PackedValues> {
   const count = keys.ends.length;
-  const values = new Array<Uint8Array | undefined>(count);
+  const values: (Uint8Array | undefined)[] = Array.from({ length: count });
   let next = 0;
-  let sinceYield = 0;
   let failed = false;
+  // Gets that hit memory settle in microtasks alone. Without a pause that all workers share, timers and I/O would wait for
+  // the whole list.
+  let pause: Promise<void> | null = null;
   const worker = async (): Promise<void> => {
     while (next < count && !failed) {
       const i = next++;
+      if (i % limits.getYieldKeys === limits.getYieldKeys - 1) {
+        pause = nextTurn();
+      }
+      if (pause !== null) {
+        await pause;
+        pause = null;
+      }
       try {
         values[i] = await from.get(keyAt(keys, i));
       } catch (error) {
         failed = true;
         throw error;
-      }
-      // Gets that hit memory settle in microtasks alone: without this, timers and I/O would wait for the whole list.
-      if (++sinceYield >= limits.getYieldKeys) {
-        sinceYield = 0;
-        await nextTurn();
       }
     }
   };
@@ -185,8 +190,4 @@ function buildBatch(batch: WriteBatch): SlateWriteBatch {
     slateBatch.dispose();
     throw error;
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-import { ClosedError, FencedError, MoraineError, StoreError, StoreUnavailableError } from "@moraine/codec";
+import { ClosedError, FencedError, type MoraineError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import { checkBatch } from "./arguments.js";
 import type { Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
@@ -20,7 +20,7 @@ import { getChecked, scanChecked, type ReadContext } from "./reads.js";
 import { storeErrorFrom } from "./slate-errors.js";
 import { SlateSnapshot } from "./snapshot.js";
 import { StallGuard } from "./stall-guard.js";
-import { within } from "./within.js";
+import { detach, within } from "./within.js";
 
 export interface WriterOptions extends EngineOptions {
   readonly requestTimeoutMs: number;
@@ -64,7 +64,7 @@ export class SlateWriter implements WritableStore {
     this.#engine = engine;
     const deadlines = new Deadlines(options.requestTimeoutMs, () => this.#timeoutError("a read"));
     this.#context = { loops, deadlines, failed: (error, doing) => this.#failed(error, doing) };
-    this.#heartbeat = setInterval(() => void this.#beat(), options.walMinAgeMs / 2 / limits.heartbeatsPerHalfAge);
+    this.#heartbeat = setInterval(() => detach(this.#beat()), options.walMinAgeMs / 2 / limits.heartbeatsPerHalfAge);
     this.#heartbeat.unref();
   }
 
@@ -167,7 +167,7 @@ export class SlateWriter implements WritableStore {
       return sequence;
     })();
     const probe = setTimeout(
-      () => void this.#probe(engine),
+      () => detach(this.#probe(engine)),
       Math.min(limits.slowWriteProbeMs, limitMs) + this.#options.flushDelayMs,
     );
     try {
@@ -180,7 +180,7 @@ export class SlateWriter implements WritableStore {
   /** Applies a batch; a failure is seen by whoever waits for it. */
   #apply(engine: Engine, batch: WriteBatch): Promise<bigint> {
     const applied = this.#loops.write(engine.db, batch, false);
-    applied.catch(() => undefined);
+    detach(applied);
     return applied;
   }
 
@@ -227,7 +227,7 @@ export class SlateWriter implements WritableStore {
     } catch (error) {
       throw this.#end(storeErrorFrom(error, "the store could not be opened again after a stall"));
     }
-    void old.shutdown(reopened());
+    detach(old.shutdown(reopened()));
   }
 
   async #checkNotDisplaced(epoch: bigint): Promise<void> {
@@ -276,7 +276,7 @@ export class SlateWriter implements WritableStore {
     if (this.#failure !== null) return this.#failure;
     this.#failure = error;
     clearInterval(this.#heartbeat);
-    void this.#engine.shutdown(error);
+    detach(this.#engine.shutdown(error));
     return error;
   }
 

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 
 /** A running S3 server with conditional writes (versitygw on a temporary folder). */
@@ -17,7 +19,7 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-/** Where versitygw is: `VERSITYGW`, then PATH, then where `go install` puts it. Undefined when it is nowhere. */
+/** Where versitygw is: `VERSITYGW`, then PATH, where `go install` puts it, and `.cache/bin` of the repository. Undefined when it is nowhere. */
 export function findS3Server(): string | undefined {
   const named = process.env["VERSITYGW"];
   if (named !== undefined && named !== "") return named;
@@ -26,6 +28,7 @@ export function findS3Server(): string | undefined {
     ...(process.env["PATH"] ?? "").split(delimiter),
     process.env["GOBIN"] ?? "",
     ...goPath.split(delimiter).map((folder) => join(folder, "bin")),
+    fileURLToPath(new URL("../../../.cache/bin", import.meta.url)),
   ];
   return folders
     .filter((folder) => folder !== "")
@@ -67,8 +70,10 @@ export async function startS3Server(): Promise<S3Server> {
       client.destroy();
     },
     async stop() {
-      const ended = new Promise<void>((resolve) => server.once("exit", () => resolve()));
-      if (server.exitCode === null && server.kill("SIGKILL")) await ended;
+      if (server.exitCode === null && server.signalCode === null) {
+        server.kill("SIGKILL");
+        await once(server, "exit");
+      }
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -85,9 +90,11 @@ function isExecutable(path: string): boolean {
 
 async function freePort(): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  probe.listen(0, "127.0.0.1");
+  await once(probe, "listening");
   const address = probe.address();
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  probe.close();
+  await once(probe, "close");
   if (address === null || typeof address === "string") throw new Error("no port was given");
   return address.port;
 }
