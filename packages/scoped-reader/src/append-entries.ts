@@ -1,5 +1,5 @@
 import { type ColumnVector, InvalidArgumentError } from "@moraine/codec";
-import { type ColumnRequest, type FileSource, type Positions } from "./interface.js";
+import type { ColumnRequest, FileSource, Positions } from "./interface.js";
 import { sortedPositions } from "./positions.js";
 import { scanFile } from "./scan-file.js";
 

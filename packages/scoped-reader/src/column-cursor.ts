@@ -1,9 +1,9 @@
-import { type ColumnVector, type IndexableType } from "@moraine/codec";
+import type { ColumnVector, IndexableType } from "@moraine/codec";
 import { limits } from "./limits.js";
 import { MalformedFile } from "./malformed.js";
 import { decodeSingleColumn } from "./parquet/decoder.js";
-import { type ChunkPages, type DataPage } from "./parquet/pages.js";
-import { type TopLevelField } from "./parquet/schema.js";
+import type { ChunkPages, DataPage } from "./parquet/pages.js";
+import type { TopLevelField } from "./parquet/schema.js";
 import { plainLayout, singleColumnFile } from "./parquet/single-column-file.js";
 import { convertColumn } from "./values/convert.js";
 import { sourceTypeOfField } from "./values/source-type.js";

@@ -1,8 +1,8 @@
 import { ConstraintError, CorruptionError, DataFileError, parseColumnType } from "@moraine/codec";
 import { ColumnCursor, type StoredColumn } from "./column-cursor.js";
-import { type FileSource } from "./interface.js";
+import type { FileSource } from "./interface.js";
 import { inFile } from "./malformed.js";
-import { type ParquetFooter } from "./parquet/footer.js";
+import type { ParquetFooter } from "./parquet/footer.js";
 import { readFooter } from "./read-footer.js";
 import { fetchWindow, planRowGroups, planWindows } from "./row-groups.js";
 

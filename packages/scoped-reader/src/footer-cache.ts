@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "@moraine/codec";
 import { limits } from "./limits.js";
-import { type ParquetFooter } from "./parquet/footer.js";
+import type { ParquetFooter } from "./parquet/footer.js";
 
 /**
  * Parsed footers of recently read files, by place, path and size: data files never change. Callers that ask for the same

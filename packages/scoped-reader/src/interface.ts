@@ -1,6 +1,6 @@
-import { type ColumnVector } from "@moraine/codec";
-import { type DataStore } from "@moraine/store";
-import { type FooterCache } from "./footer-cache.js";
+import type { ColumnVector } from "@moraine/codec";
+import type { DataStore } from "@moraine/store";
+import type { FooterCache } from "./footer-cache.js";
 
 /** A column of the table as it is now, and what is needed to find it in a file that was written when it was otherwise. */
 export interface ColumnRequest {

@@ -1,5 +1,5 @@
 import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
-import { type Positions } from "./interface.js";
+import type { Positions } from "./interface.js";
 
 /** Positions ascending and without repeats. Refuses what is no position (`invalid_argument`) or beyond the file (`constraint`). */
 export function sortedPositions(positions: Positions, recordCount: bigint, path: string, name: string): Float64Array {

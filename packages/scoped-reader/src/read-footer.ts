@@ -1,5 +1,5 @@
 import { CorruptionError, DataFileError, InvalidArgumentError, UnsupportedError } from "@moraine/codec";
-import { type FileSource } from "./interface.js";
+import type { FileSource } from "./interface.js";
 import { limits } from "./limits.js";
 import { MalformedFile, inFile } from "./malformed.js";
 import { type ParquetFooter, footerLength, magicBytes, parseFooter, trailerBytes } from "./parquet/footer.js";

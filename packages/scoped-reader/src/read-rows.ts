@@ -1,4 +1,4 @@
-import { type FileSource, type Positions, type ScanOptions, type ScopedBatch } from "./interface.js";
+import type { FileSource, Positions, ScanOptions, ScopedBatch } from "./interface.js";
 import { parseColumnType } from "@moraine/codec";
 import { lowerBound } from "./positions.js";
 import { scanFile } from "./scan-file.js";

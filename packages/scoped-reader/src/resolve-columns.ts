@@ -7,8 +7,8 @@ import {
   parseIndexValue,
 } from "@moraine/codec";
 import { hivePartitions, isHiveNull, percentDecode } from "./hive.js";
-import { type ColumnRequest, type FileSource, type NameMapEntry } from "./interface.js";
-import { type ParquetSchema, type TopLevelField } from "./parquet/schema.js";
+import type { ColumnRequest, FileSource, NameMapEntry } from "./interface.js";
+import type { ParquetSchema, TopLevelField } from "./parquet/schema.js";
 
 /** Reserved Parquet field id of DuckLake's embedded row-id column (`MultiFileReader::ROW_ID_FIELD_ID`). */
 export const rowIdFieldId = 2_147_483_540n;

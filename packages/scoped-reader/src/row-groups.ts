@@ -1,7 +1,7 @@
-import { type DataStore } from "@moraine/store";
+import type { DataStore } from "@moraine/store";
 import { DataFileError } from "@moraine/codec";
 import { limits } from "./limits.js";
-import { type ColumnChunk, type ParquetFooter } from "./parquet/footer.js";
+import type { ColumnChunk, ParquetFooter } from "./parquet/footer.js";
 import {
   type ChunkPages,
   type PageLocation,

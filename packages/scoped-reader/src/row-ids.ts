@@ -1,6 +1,6 @@
 import { type ColumnVector, ConstraintError, CorruptionError } from "@moraine/codec";
-import { type FileSource, type RowIdMode } from "./interface.js";
-import { type ParquetSchema, type TopLevelField } from "./parquet/schema.js";
+import type { FileSource, RowIdMode } from "./interface.js";
+import type { ParquetSchema, TopLevelField } from "./parquet/schema.js";
 import { embeddedRowIds } from "./resolve-columns.js";
 
 /** Where the row ids of a file come from. */

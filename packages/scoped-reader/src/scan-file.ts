@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type ColumnVector, InvalidArgumentError, parseColumnType } from "@moraine/codec";
 import { ColumnCursor, type StoredColumn } from "./column-cursor.js";
-import { type FileSource, type ScanOptions, type ScopedBatch } from "./interface.js";
+import type { FileSource, ScanOptions, ScopedBatch } from "./interface.js";
 import { limits } from "./limits.js";
 import { inFile } from "./malformed.js";
 import { sortedPositions } from "./positions.js";

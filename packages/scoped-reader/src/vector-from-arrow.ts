@@ -2,11 +2,11 @@ import { isUtf8 } from "node:buffer";
 import { DataType, type Data, Precision, TimeUnit as ArrowTimeUnit, DateUnit, Vector } from "apache-arrow";
 import { type ColumnVector, ConstraintError, type IndexableType, parseColumnType } from "@moraine/codec";
 import { ConversionFailed } from "./malformed.js";
-import { type TimeUnit } from "./parquet/schema.js";
+import type { TimeUnit } from "./parquet/schema.js";
 import { convertColumn } from "./values/convert.js";
 import { integersOf } from "./values/numbers.js";
-import { type RawColumn } from "./values/raw-column.js";
-import { type SourceType } from "./values/source-type.js";
+import type { RawColumn } from "./values/raw-column.js";
+import type { SourceType } from "./values/source-type.js";
 import { concatVectors, gatherVector, nullVector } from "./values/vector.js";
 
 const maxBytes = 2 ** 31 - 1;
@@ -23,7 +23,7 @@ const maxBytes = 2 ** 31 - 1;
  */
 export function vectorFromArrow(column: Vector | Data, columnType: string): ColumnVector {
   const type = parseColumnType(columnType);
-  const parts: readonly Data[] = column instanceof Vector ? column.data : [column];
+  const parts = column instanceof Vector ? (column.data as readonly Data[]) : [column];
   try {
     if (parts.length === 0) return nullVector(type.valueType, 0);
     return concatVectors(
@@ -102,7 +102,7 @@ function sourceTypeOfArrow(type: DataType): SourceType {
     const storage = { endian: "little", width: type.bitWidth / 8 } as const;
     return { kind: "decimal", precision: type.precision, scale: type.scale, storage };
   }
-  return { kind: "other", name: `Arrow ${String(type)}` };
+  return { kind: "other", name: `Arrow type ${type.typeId}` };
 }
 
 /** Bytes of one row, 0 for variable-length values, or bits for booleans. */

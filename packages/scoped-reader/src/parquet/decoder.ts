@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { limits } from "../limits.js";
 import { MalformedFile } from "../malformed.js";
-import { type RawColumn } from "../values/raw-column.js";
-import { type PlainLayout } from "./single-column-file.js";
+import type { RawColumn } from "../values/raw-column.js";
+import type { PlainLayout } from "./single-column-file.js";
 
 type ParquetWasm = typeof import("parquet-wasm/node");
 
@@ -47,7 +47,7 @@ export function decodeSingleColumn<T>(
     } finally {
       stream.drop();
     }
-    healthy = wasm.wasmMemory().buffer.byteLength <= limits.decoderMemoryBytes;
+    healthy = memoryOf(wasm).byteLength <= limits.decoderMemoryBytes;
     return result;
   } finally {
     if (!healthy) decoder = undefined;
@@ -62,7 +62,7 @@ function readStream(wasm: ParquetWasm, stream: Stream, rows: number, layout: Pla
   if (batches !== 1) throw new MalformedFile(`its pages decoded to ${batches} batches`);
   const address = stream.arrayAddr(0);
   // The view comes last: any call into the module can move its memory.
-  const memory = wasm.wasmMemory().buffer;
+  const memory = memoryOf(wasm);
   const view = new DataView(memory);
   const record = readArray(view, address);
   const child = readArray(view, view.getUint32(record.children, true));
@@ -108,6 +108,11 @@ const emptyColumn: RawColumn = {
   valuesOffset: 0,
   offsets: new Int32Array(1),
 };
+
+/** The module's memory as it is now. Its declared type needs the browser's type library, hence the cast. */
+function memoryOf(wasm: ParquetWasm): ArrayBuffer {
+  return (wasm.wasmMemory() as unknown as { readonly buffer: ArrayBuffer }).buffer;
+}
 
 function bitmapBytes(bits: number): number {
   return Math.ceil(bits / 8);

@@ -1,6 +1,6 @@
 import { limits } from "../limits.js";
 import { MalformedFile, UnsupportedFile } from "../malformed.js";
-import { type ColumnChunk } from "./footer.js";
+import type { ColumnChunk } from "./footer.js";
 import { ThriftReader } from "./thrift-reader.js";
 
 /** One data page of a flat column: its rows, counted from the start of the row group, and its bytes with header. */

@@ -1,5 +1,5 @@
 import { MalformedFile } from "../malformed.js";
-import { type ThriftReader } from "./thrift-reader.js";
+import type { ThriftReader } from "./thrift-reader.js";
 
 /** Physical types of Parquet, by their number in the file. */
 export const physicalTypes = [

@@ -1,4 +1,4 @@
-import { type ChunkPages, type DataPage } from "./pages.js";
+import type { ChunkPages, DataPage } from "./pages.js";
 import { type TopLevelField, physicalTypes } from "./schema.js";
 import { ThriftWriter } from "./thrift-writer.js";
 import { thriftType } from "./thrift-reader.js";

@@ -1,5 +1,5 @@
 import { ConversionFailed } from "../malformed.js";
-import { type RawColumn } from "./raw-column.js";
+import type { RawColumn } from "./raw-column.js";
 
 type Validity = Uint8Array | null;
 

@@ -1,9 +1,9 @@
-import { type ColumnVector } from "@moraine/codec";
+import type { ColumnVector } from "@moraine/codec";
 import { ConversionFailed } from "../malformed.js";
 import { unscaledOf } from "./decimal-storage.js";
 import { bigIntegersOf, clearNulls, integersOf } from "./numbers.js";
-import { type RawColumn } from "./raw-column.js";
-import { type SourceType } from "./source-type.js";
+import type { RawColumn } from "./raw-column.js";
+import type { SourceType } from "./source-type.js";
 
 type Validity = Uint8Array | null;
 export type DecimalType = "int16" | "int32" | "int64" | "int128";

@@ -1,4 +1,4 @@
-import { type ColumnVector, type IndexValueType } from "@moraine/codec";
+import type { ColumnVector, IndexValueType } from "@moraine/codec";
 import { ConversionFailed } from "../malformed.js";
 import { unscaledOf } from "./decimal-storage.js";
 import {
@@ -10,16 +10,15 @@ import {
   float64Of,
   integersOf,
 } from "./numbers.js";
-import { type RawColumn } from "./raw-column.js";
-import { type SourceType } from "./source-type.js";
+import type { RawColumn } from "./raw-column.js";
+import type { SourceType } from "./source-type.js";
 
 type IntegerSource = Extract<SourceType, { kind: "integer" }>;
 type FloatSource = Extract<SourceType, { kind: "float" }>;
 type DecimalSource = Extract<SourceType, { kind: "decimal" }>;
 type Validity = Uint8Array | null;
 
-export type SmallIntegerType = "int8" | "int16" | "int32" | "uint8" | "uint16" | "uint32";
-export type IntegerType = SmallIntegerType | "int64" | "uint64";
+export type IntegerType = "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64";
 
 const widths: Readonly<Record<IntegerType, { bytes: 1 | 2 | 4 | 8; signed: boolean; min: bigint; max: bigint }>> = {
   int8: { bytes: 1, signed: true, min: -(2n ** 7n), max: 2n ** 7n - 1n },
@@ -179,7 +178,7 @@ function storeBigIntegers(from: ArrayLike<bigint>, type: IntegerType, validity: 
   const { bytes, min, max } = widths[type];
   const big: BigIntegerArray | null =
     bytes === 8 ? (type === "int64" ? new BigInt64Array(from.length) : new BigUint64Array(from.length)) : null;
-  const small = big === null ? smallArray(type as SmallIntegerType, from.length) : null;
+  const small = big === null ? smallArray(type, from.length) : null;
   for (let i = 0; i < from.length; i++) {
     if (validity !== null && validity[i] === 0) continue;
     const value = from[i] ?? 0n;
@@ -220,7 +219,7 @@ function halves(raw: RawColumn): Float32Array {
     const exponent = (half >> 10) & 0x1f;
     const fraction = half & 0x3ff;
     if (exponent === 0) to[i] = sign * fraction * 2 ** -24;
-    else if (exponent === 0x1f) to[i] = fraction === 0 ? sign * Infinity : NaN;
+    else if (exponent === 0x1f) to[i] = fraction === 0 ? sign * Infinity : Number.NaN;
     else to[i] = sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
   }
   return to;

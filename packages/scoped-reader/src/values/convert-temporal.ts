@@ -1,8 +1,8 @@
-import { type TimeUnit } from "../parquet/schema.js";
+import type { TimeUnit } from "../parquet/schema.js";
 import { ConversionFailed } from "../malformed.js";
 import { bigIntegersOf, clearNulls, integersOf } from "./numbers.js";
-import { type RawColumn } from "./raw-column.js";
-import { type SourceType } from "./source-type.js";
+import type { RawColumn } from "./raw-column.js";
+import type { SourceType } from "./source-type.js";
 
 type Validity = Uint8Array | null;
 type DateSource = Extract<SourceType, { kind: "date" }>;

@@ -1,4 +1,4 @@
-import { type ColumnVector, type IndexableType } from "@moraine/codec";
+import type { ColumnVector, IndexableType } from "@moraine/codec";
 import { ConversionFailed } from "../malformed.js";
 import { checkWidth, copyFixed, copyVariable, type VariableValues } from "./convert-bytes.js";
 import { decimalsToDecimals, type DecimalType, integersToDecimals } from "./convert-decimal.js";

@@ -1,6 +1,6 @@
 import { ConversionFailed } from "../malformed.js";
-import { type RawColumn } from "./raw-column.js";
-import { type DecimalStorage } from "./source-type.js";
+import type { RawColumn } from "./raw-column.js";
+import type { DecimalStorage } from "./source-type.js";
 
 const longestBytes = 32;
 

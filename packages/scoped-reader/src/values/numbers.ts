@@ -1,4 +1,4 @@
-import { type RawColumn } from "./raw-column.js";
+import type { RawColumn } from "./raw-column.js";
 
 export type IntegerArray = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array;
 export type BigIntegerArray = BigInt64Array | BigUint64Array;

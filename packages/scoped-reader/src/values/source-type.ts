@@ -1,4 +1,4 @@
-import { type TimeUnit, type TopLevelField } from "../parquet/schema.js";
+import type { TimeUnit, TopLevelField } from "../parquet/schema.js";
 
 /**
  * What stored values mean, whichever way they were stored: Parquet physical type with annotation, or Arrow type.

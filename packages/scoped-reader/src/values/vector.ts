@@ -1,4 +1,4 @@
-import { type ColumnVector, type IndexValue, type IndexValueType } from "@moraine/codec";
+import type { ColumnVector, IndexValue, IndexValueType } from "@moraine/codec";
 
 type Values = ColumnVector["values"];
 

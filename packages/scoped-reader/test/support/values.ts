@@ -30,7 +30,7 @@ export function fromDuckDB(value: unknown): Comparable {
   if (value instanceof DuckDBDecimalValue) return value.value;
   if (value instanceof DuckDBUUIDValue) return value.toString().replaceAll("-", "");
   if (value instanceof DuckDBBlobValue) return hex(value.bytes);
-  throw new TypeError(`no canonical form for ${String(value)}`);
+  throw new TypeError(`no canonical form for a ${typeof value}`);
 }
 
 /** The same of row `row` of a vector. Integers of up to 32 bits are bigint too when `type` says so on the other side. */
