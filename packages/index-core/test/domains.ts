@@ -3,7 +3,7 @@ import type { IndexValue, IndexValueType } from "@moraine/codec";
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 const integers = (bits: bigint, signed: boolean): bigint[] =>
   signed
-    ? [-(1n << (bits - 1n)), (-256n % (1n << (bits - 1n))) - 1n, -1n, 0n, 1n, 2n, (1n << (bits - 1n)) - 1n]
+    ? [-(1n << (bits - 1n)), -(1n << (bits - 2n)), -1n, 0n, 1n, 2n, (1n << (bits - 1n)) - 1n]
     : [0n, 1n, 2n, 127n, 128n, (1n << bits) - 2n, (1n << bits) - 1n];
 
 /** A few values of each type in ascending SQL order, among them those whose bytes need escaping. */
