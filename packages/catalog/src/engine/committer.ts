@@ -10,7 +10,7 @@ import {
   StoreError,
   sysHeadKey,
 } from "@moraine/codec";
-import { CommitPlanner, type IndexChange } from "@moraine/index-core";
+import { CommitPlanner, type IndexChange, type PlannedEntries } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
 import type { ChangeSet } from "../model/changes.js";
 import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, groupMembers } from "./limits.js";
@@ -25,6 +25,8 @@ export interface StagedCommit {
   readonly indexChanges: readonly IndexChange[];
   /** Records of the commit, without index entries and without `sys/head`. Empty if the commit staged nothing. */
   readonly writes: WriteSet;
+  /** Tables about which something was remembered that holds only if the commit lands. */
+  readonly touchedTables: readonly bigint[];
 }
 
 /** What an attempt of a member yields: its commits in order (several for an explicit group) and the caller's result. */
@@ -33,14 +35,16 @@ export interface StagedAttempt<T> {
   readonly result: T;
 }
 
-/** Runs a member's closures against a tip. Reads of the store must go through `pending`, which overlays what is staged and not durable. */
-export type AttemptRunner<T> = (base: Tip, pending: PendingWrites) => StagedAttempt<T> | Promise<StagedAttempt<T>>;
+/** Runs a member's closures against a tip. Its reads of the store must see what is staged and not durable (`PendingWrites.over`). */
+export type AttemptRunner<T> = (base: Tip) => StagedAttempt<T> | Promise<StagedAttempt<T>>;
 
 export interface CommitterEvents {
   /** Called before a batch is written: the last moment at which the head can be pinned without what is in flight. */
   readonly beforeWrite: () => Promise<void>;
   /** Called when a batch is durable, before its callers are told. */
-  readonly landed: (tip: Tip, writes: readonly WriteSet[]) => void;
+  readonly landed: (tip: Tip) => void;
+  /** Called for a staged commit that does not land after all. */
+  readonly discarded: (commit: StagedCommit) => void;
 }
 
 interface Member {
@@ -192,7 +196,7 @@ export class Committer {
     member.staged = undefined;
     let outcome: StagedAttempt<unknown> | Promise<StagedAttempt<unknown>>;
     try {
-      outcome = this.#inClosure.run(true, () => member.run(base, this.#pending));
+      outcome = this.#inClosure.run(true, () => member.run(base));
     } catch (error) {
       this.#rejectMember(member, error);
       return undefined;
@@ -259,8 +263,8 @@ export class Committer {
   }
 
   async #landGroup(): Promise<void> {
-    let planner = new CommitPlanner(this.#store);
-    let batch = new BatchBuilder();
+    const planner = new CommitPlanner(this.#store);
+    const batch = new BatchBuilder();
     const accepted: Member[] = [];
     let group = this.#staged.splice(0, groupMembers);
     while (group.length > 0) {
@@ -271,13 +275,6 @@ export class Committer {
       const later = [...group.slice(failedAt + 1), ...this.#staged];
       this.#staged = [];
       await this.#restage(accepted, failed, later);
-      if (failed !== undefined && (failed.staged?.commits.length ?? 0) > 1) {
-        // A group member may have been planned in part: plan the accepted ones again on a clean slate.
-        planner = new CommitPlanner(this.#store);
-        batch = new BatchBuilder();
-        group = accepted.splice(0);
-        continue;
-      }
       group = this.#staged.splice(0, groupMembers - accepted.length);
     }
     try {
@@ -294,13 +291,15 @@ export class Committer {
     for (const [position, member] of group.entries()) {
       const commits = member.staged?.commits ?? [];
       if (member.settled) return position;
+      const planned: PlannedEntries[] = [];
       try {
-        const planned = commits.map((commit) => planner.plan(commit.indexChanges));
-        for (const entries of planned) planner.stage(entries, batch);
+        for (const commit of commits) planned.push(planner.plan(commit.indexChanges));
       } catch (error) {
+        for (const entries of planned.reverse()) planner.withdraw(entries);
         this.#rejectMember(member, error);
         return position;
       }
+      for (const entries of planned) planner.stage(entries, batch);
       accepted.push(member);
     }
     return undefined;
@@ -312,6 +311,7 @@ export class Committer {
       for (const commit of member?.staged?.commits ?? []) {
         if (commit.after !== member?.base) commit.after.discard();
         this.#pending.remove(commit.writes);
+        this.#events.discarded(commit);
       }
     }
     this.#tip = accepted.at(-1)?.staged?.commits.at(-1)?.after ?? this.#head;
@@ -337,10 +337,7 @@ export class Committer {
       await this.#store.write(batch.finish());
       this.#head = last;
       last.forgetOld();
-      this.#events.landed(
-        last,
-        writing.map((commit) => commit.writes),
-      );
+      this.#events.landed(last);
       for (const commit of writing) this.#pending.remove(commit.writes);
     }
     for (const member of accepted) this.#settle(member, () => member.resolve(member.staged?.result));

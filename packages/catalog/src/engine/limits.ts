@@ -24,3 +24,6 @@ export const changelogChurnShare = 0.5;
 
 /** Tables whose inline schemas and schema versions are kept in memory. */
 export const inlineSchemaCacheEntries = 4096;
+
+/** Records that one batch of a maintenance sweep deletes, unless the caller says otherwise (format.md 7.9). */
+export const maintenanceBatchRecords = 1024;

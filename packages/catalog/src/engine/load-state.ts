@@ -6,16 +6,21 @@ import {
   type EntityKey,
   type EntityKind,
   entityMessages,
+  type EntityValue,
   gcFilePrefix,
   GcFileValue,
   HeadValue,
+  type MessageType,
+  NotFoundError,
   prefixEnd,
   snapshotKey,
+  SnapshotExpiredError,
   SnapshotValue,
   sysHeadKey,
 } from "@moraine/codec";
 import { getOne, type KeyRange, type ReadView, rowKey, rowValue } from "@moraine/store";
 import { CatalogState, type LoadedEntity } from "../model/state.js";
+import { stateAt } from "../model/state-at.js";
 
 /** Reads the head record. Fails with `corruption` where there is none. */
 export const readHead = async (view: ReadView): Promise<HeadValue> => {
@@ -34,16 +39,53 @@ export const loadState = async (view: ReadView): Promise<CatalogState> => {
   const head = await readHead(view);
   const record = await readSnapshotRecord(view, head.snapshotId);
   if (record === undefined) throw new CorruptionError(`the head names snapshot ${head.snapshotId}, which has no record`);
+  return CatalogState.load(await readEntities(view), await readGcFiles(view), record, head.batchSeq);
+};
+
+/**
+ * Loads the catalog as it was at a past snapshot: versioned kinds from the present and the history, the others as they are.
+ *
+ * Errors: `not_found` for a snapshot above the head, `snapshot_expired` for one whose record is gone.
+ */
+export const loadStateAt = async (view: ReadView, snapshotId: bigint): Promise<CatalogState> => {
+  const head = await readHead(view);
+  if (snapshotId > head.snapshotId) throw new NotFoundError(`snapshot ${snapshotId}: the head is ${head.snapshotId}`);
+  const record = await readSnapshotRecord(view, snapshotId);
+  if (record === undefined) throw new SnapshotExpiredError(`snapshot ${snapshotId} has no record any more`);
+  const entities = await readEntities(view);
+  for await (const block of view.scan(rangeOfPrefix(historySubspace))) {
+    for (let i = 0; i < block.count; i++) {
+      const key = decodeKey(rowKey(block, i));
+      if (key.subspace !== "history") throw new CorruptionError(`a ${key.subspace} key in the history`);
+      entities.push(decodeEntity(key.entity, rowValue(block, i)));
+    }
+  }
+  return stateAt(entities, await readGcFiles(view), record, head.batchSeq);
+};
+
+/** First byte of every history key (format.md 1.2). */
+const historySubspace = Uint8Array.of(0x05);
+
+const readEntities = async (view: ReadView): Promise<LoadedEntity[]> => {
   const entities: LoadedEntity[] = [];
   for (const range of entityRanges()) {
-    for await (const entity of scanCurrent(view, range)) entities.push(entity);
+    for await (const block of view.scan(range)) {
+      for (let i = 0; i < block.count; i++) {
+        const key = decodeKey(rowKey(block, i));
+        if (key.subspace !== "current") throw new CorruptionError(`a ${key.subspace} key among the current entities`);
+        entities.push(decodeEntity(key.entity, rowValue(block, i)));
+      }
+    }
   }
+  return entities;
+};
+
+const readGcFiles = async (view: ReadView): Promise<GcFileValue[]> => {
   const gcFiles: GcFileValue[] = [];
-  const gcRange = rangeOfPrefix(gcFilePrefix());
-  for await (const block of view.scan(gcRange)) {
+  for await (const block of view.scan(rangeOfPrefix(gcFilePrefix()))) {
     for (let i = 0; i < block.count; i++) gcFiles.push(decodeValue(GcFileValue, rowValue(block, i)));
   }
-  return CatalogState.load(entities, gcFiles, record, head.batchSeq);
+  return gcFiles;
 };
 
 /** Ranges of `current` that are kept in memory: all of it but the column statistics of files, which grow with the data. */
@@ -58,18 +100,10 @@ const entityRanges = (): readonly KeyRange[] => {
 
 export const rangeOfPrefix = (prefix: Uint8Array): KeyRange => ({ start: prefix, end: prefixEnd(prefix) });
 
-/** Decoded entities of a range of `current`. */
-export async function* scanCurrent(view: ReadView, range: KeyRange): AsyncIterableIterator<LoadedEntity> {
-  for await (const block of view.scan(range)) {
-    for (let i = 0; i < block.count; i++) {
-      const key = decodeKey(rowKey(block, i));
-      if (key.subspace !== "current") throw new CorruptionError(`a ${key.subspace} key among the current entities`);
-      yield decodeEntity(key.entity, rowValue(block, i));
-    }
-  }
-}
-
 /** Decodes an entity's value by its key's kind. */
-export const decodeEntity = (key: EntityKey, bytes: Uint8Array): LoadedEntity => ({ key, value: decodeValue(entityMessages[key.kind], bytes) }) as LoadedEntity;
+export const decodeEntity = (key: EntityKey, bytes: Uint8Array): LoadedEntity => ({ key, value: decodeEntityValue(key.kind, bytes) });
 
-export type { EntityKind };
+export const decodeEntityValue = <K extends EntityKind>(kind: K, bytes: Uint8Array): EntityValue[K] => {
+  const message: MessageType<EntityValue[K]> = entityMessages[kind];
+  return decodeValue(message, bytes);
+};

@@ -46,7 +46,7 @@ export class WriteSet {
 }
 
 /** A key as a string of its bytes: strings hash and compare quickly, and in the order of the bytes. */
-const keyText = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).latin1Slice();
+const keyText = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
 
 /**
  * Records of commits that are staged and not durable yet. A commit that is prepared on top of them reads the store through

@@ -38,7 +38,7 @@ export function prepareCommit(
   base: Tip,
   info: CommitInfo,
 ): StagedCommit | Promise<StagedCommit> {
-  if (draft.isEmpty) return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet() };
+  if (draft.isEmpty) return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), touchedTables: [] };
   const preparation = new Preparation(context, draft, base, info);
   return preparation.isReady ? preparation.finish() : preparation.read().then(() => preparation.finish());
 }
@@ -239,7 +239,8 @@ class Preparation {
     const { changes } = this.#draft;
     const state = stageCatalogRecords(this.#draft, this.#info, writes);
     for (const tableId of changes.schemaChangedIds) this.#context.registry.noteVersion(tableId, state.head.schemaVersion);
-    return { after: new Tip(state, this.#base, changes), changes, indexChanges, writes };
+    const touchedTables = [...changes.schemaChangedIds, ...this.#inserts.map((op) => op.tableId)];
+    return { after: new Tip(state, this.#base, changes), changes, indexChanges, writes, touchedTables };
   }
 
   #settle(op: InsertOp, writes: WriteSet): SettledInsert {

@@ -66,7 +66,6 @@ export class TableFiles {
           footerSizeBytes: Number(deleteFile.footerSize),
           encrypted: deleteFile.encryptionKey !== undefined,
           recordCount: deleteFile.deleteCount,
-          rowIdStart: undefined,
         },
         target,
       );

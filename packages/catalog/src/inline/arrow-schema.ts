@@ -2,7 +2,8 @@ import { CorruptionError, UnsupportedError } from "@moraine/codec";
 import {
   Binary,
   Bool,
-  type Data,
+  BufferType,
+  Data,
   DataType,
   DateDay,
   Decimal,
@@ -259,14 +260,22 @@ const readData = (type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
   if (DataType.isUtf8(type) || DataType.isBinary(type)) {
     const offsets = int32View(take(length === 0 ? 0 : (length + 1) * 4));
     const last = offsets[length] ?? 0;
-    return makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data: take(last) });
+    const data = take(last);
+    return DataType.isUtf8(type)
+      ? makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data })
+      : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
   }
   if (DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)) {
     const raw = take(length === 0 ? 0 : (length + 1) * 8);
     const offsets = new BigInt64Array(raw.buffer, raw.byteOffset, Math.floor(raw.byteLength / 8));
-    return makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data: take(Number(offsets[length] ?? 0n)) });
+    const data = take(Number(offsets[length] ?? 0n));
+    return DataType.isLargeUtf8(type)
+      ? makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data })
+      : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
   }
-  return makeData({ type, length, nullCount, nullBitmap, data: typedView(type, take(fixedBytes(type, length))) });
+  const values = typedView(type, take(fixedBytes(type, length)));
+  const buffers = nullBitmap === null ? { [BufferType.DATA]: values } : { [BufferType.DATA]: values, [BufferType.VALIDITY]: nullBitmap };
+  return new Data(type, 0, length, nullCount, buffers);
 };
 
 const fixedBytes = (type: DataType, length: number): number => {

@@ -1,0 +1,251 @@
+import { randomUUID } from "node:crypto";
+import { ClosedError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
+import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
+import { CatalogReads } from "./catalog-reads.js";
+import { bootstrap, checkFormat } from "./engine/bootstrap.js";
+import { type AttemptRunner, Committer, type StagedCommit } from "./engine/committer.js";
+import { genesisAttempts } from "./engine/limits.js";
+import { loadState } from "./engine/load-state.js";
+import { PendingWrites, WriteSet } from "./engine/pending-writes.js";
+import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
+import { HeadPins } from "./engine/scope.js";
+import { Tip } from "./engine/tip.js";
+import type { IndexContext } from "./index/layout.js";
+import { TableFiles } from "./index/table-files.js";
+import { InlineRegistry } from "./inline/registry.js";
+import { type MaintainOptions, type MaintainReport, Maintenance } from "./maintenance.js";
+import { Draft } from "./model/draft.js";
+import type { CommitInfo } from "./model/snapshot-record.js";
+import type { IndexOp, InlineOp } from "./operations.js";
+import { ReadScope } from "./read-scope.js";
+import { Transaction } from "./transaction.js";
+
+export interface CatalogOptions {
+  /** Owned by the catalog from here on: closing the catalog closes it. */
+  readonly store: WritableStore;
+  /** Access to data files, for scoped reads. */
+  readonly dataFiles?: DataStoreSet | undefined;
+  /** Recorded when the store is created. Default false. */
+  readonly encrypted?: boolean;
+  /** Recorded when the store is created. */
+  readonly dataPath?: string | undefined;
+  /** Microseconds since the epoch, for tests. */
+  readonly nowMicros?: () => bigint;
+  /** For tests. */
+  readonly newUuid?: () => string;
+}
+
+/** What a commit's closure does. It may run several times, so it must have no effects outside of its transaction. */
+export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
+
+export interface CommitOptions {
+  readonly author?: string;
+  readonly message?: string;
+  readonly extraInfo?: string;
+  /** Cancels the commit. One that is being written already still lands; the caller is told at once. */
+  readonly signal?: AbortSignal;
+}
+
+export interface CommitResult<T> {
+  /** The snapshot that the commit made, or the unchanged head if it made none. */
+  readonly snapshotId: SnapshotId;
+  readonly value: T;
+}
+
+/** A catalog open for reading and writing: the store's only writer. */
+export class Catalog extends CatalogReads implements AsyncDisposable {
+  readonly #store: WritableStore;
+  readonly #dataFiles: DataStoreSet | undefined;
+  readonly #committer: Committer;
+  readonly #pins: HeadPins;
+  readonly #pending: PendingWrites;
+  readonly #registry: InlineRegistry;
+  readonly #context: PrepareContext;
+  readonly #nowMicros: () => bigint;
+  readonly #newUuid: () => string;
+  readonly #indexContexts = new Map<bigint, IndexContext>();
+  #closed = false;
+
+  private constructor(options: CatalogOptions, head: Tip) {
+    super();
+    this.#store = options.store;
+    this.#dataFiles = options.dataFiles;
+    this.#nowMicros = options.nowMicros ?? clockMicros;
+    this.#newUuid = options.newUuid ?? randomUUID;
+    this.#pending = new PendingWrites();
+    this.#registry = new InlineRegistry();
+    this.#pins = new HeadPins(options.store, head.state);
+    this.#context = {
+      store: options.store,
+      pending: this.#pending,
+      registry: this.#registry,
+      files: options.dataFiles === undefined ? undefined : new TableFiles(options.dataFiles),
+    };
+    this.#committer = new Committer(options.store, head, this.#pending, {
+      beforeWrite: () => this.#pins.beforeWrite(),
+      landed: (tip) => {
+        this.#pins.landed(tip.state);
+        this.#indexContexts.clear();
+      },
+      discarded: (commit) => this.#forget(commit),
+    });
+  }
+
+  /**
+   * Opens the catalog of a store, and creates it in a store that is empty.
+   *
+   * Errors: `migration_required` for another format, `open_raced` when two writers create the store at the same moment.
+   */
+  static async open(options: CatalogOptions): Promise<Catalog> {
+    for (let attempt = 1; !(await checkFormat(options.store)); attempt++) {
+      if (attempt > genesisAttempts) throw new OpenRacedError(`the store was still without a catalog after ${genesisAttempts} attempts`);
+      await bootstrap(options.store, {
+        encrypted: options.encrypted ?? false,
+        dataPath: options.dataPath,
+        nowMicros: (options.nowMicros ?? clockMicros)(),
+        newUuid: options.newUuid ?? randomUUID,
+      });
+    }
+    return new Catalog(options, new Tip(await loadState(options.store)));
+  }
+
+  /**
+   * Runs the closure's verbs as one atomic commit. Resolves when the commit is durable.
+   *
+   * Errors: whatever the closure throws; `constraint` for rows that an index refuses; `commit_conflict` when another commit
+   * touched the same state while the closure waited for something.
+   */
+  async commit<T>(closure: CommitClosure<T>, options: CommitOptions = {}): Promise<CommitResult<T>> {
+    this.#requireOpen();
+    if (typeof closure !== "function") throw new InvalidArgumentError("closure is no function", { remedy: "Pass a function that takes the transaction." });
+    const run: AttemptRunner<CommitResult<T>> = (base) => {
+      const step = this.#step(base, closure, options);
+      return step instanceof Promise ? step.then(single) : single(step);
+    };
+    return await this.#committer.commit(run, options.signal);
+  }
+
+  /**
+   * Runs several closures as commits of their own, each on the state that the one before it leaves, that land together or not
+   * at all, with one durable write.
+   */
+  async commitGroup<T>(closures: readonly CommitClosure<T>[], options: CommitOptions = {}): Promise<CommitResult<T>[]> {
+    this.#requireOpen();
+    if (!Array.isArray(closures)) throw new InvalidArgumentError("closures is no array", { remedy: "Pass a list of functions that take a transaction." });
+    return await this.#committer.commit(async (base) => {
+      const commits: StagedCommit[] = [];
+      const result: CommitResult<T>[] = [];
+      const pendingHere: WriteSet[] = [];
+      let tip = base;
+      try {
+        for (const closure of closures) {
+          const step = await this.#step(tip, closure as CommitClosure<T>, options);
+          commits.push(step.commit);
+          result.push(step.result);
+          // Later members of the group read what earlier ones will have written.
+          this.#pending.add(step.commit.writes);
+          pendingHere.push(step.commit.writes);
+          tip = step.commit.after;
+        }
+      } finally {
+        for (const writes of pendingHere) this.#pending.remove(writes);
+      }
+      return { commits, result };
+    }, options.signal);
+  }
+
+  #step<T>(base: Tip, closure: CommitClosure<T>, options: CommitOptions): Step<T> | Promise<Step<T>> {
+    const draft = new Draft<InlineOp, IndexOp>(base.state, { newUuid: this.#newUuid });
+    const transaction = new Transaction(draft);
+    const info: CommitInfo = {
+      timeMicros: this.#nowMicros(),
+      author: options.author,
+      commitMessage: options.message,
+      commitExtraInfo: options.extraInfo,
+    };
+    const prepare = (value: T): Step<T> | Promise<Step<T>> => {
+      transaction.end();
+      const commit = prepareCommit(this.#context, draft, base, info);
+      return commit instanceof Promise ? commit.then((staged) => stepOf(staged, value)) : stepOf(commit, value);
+    };
+    const value = closure(transaction);
+    return value instanceof Promise ? value.then(prepare) : prepare(value);
+  }
+
+  #forget(commit: StagedCommit): void {
+    for (const tableId of commit.touchedTables) this.#registry.forget(tableId);
+  }
+
+  /** Pins the head for several reads that must agree. Release the scope when done. */
+  async reads(): Promise<ReadScope> {
+    this.#requireOpen();
+    const pinned = await this.#pins.pin();
+    return new ReadScope(pinned.state, pinned.view, this.#registry, this.#contextsOf(pinned.state.batchSeq), () => pinned.release());
+  }
+
+  protected async read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>): Promise<T> {
+    this.#requireOpen();
+    const pinned = await this.#pins.pin();
+    const scope = new ReadScope(pinned.state, pinned.view, this.#registry, this.#contextsOf(pinned.state.batchSeq), () => pinned.release());
+    try {
+      return await run(scope, pinned.view);
+    } finally {
+      scope.release();
+    }
+  }
+
+  /** Index layouts are shared by the reads of one head; a scope of an older one works out its own. */
+  #contextsOf(batchSeq: bigint): Map<bigint, IndexContext> {
+    return batchSeq === this.#committer.head.state.batchSeq ? this.#indexContexts : new Map();
+  }
+
+  /** Reclaims what dropped indexes and vanished files left behind, in bounded batches beside running commits. */
+  async maintain(options: MaintainOptions = {}): Promise<MaintainReport> {
+    this.#requireOpen();
+    return await new Maintenance(this.#store, this.#committer).maintain(options);
+  }
+
+  /** Deletes at most `limit` entries of one dropped index. Gives how many it deleted. */
+  async reclaimIndexEntries(args: { readonly index: bigint; readonly limit: number }): Promise<number> {
+    this.#requireOpen();
+    return await new Maintenance(this.#store, this.#committer).reclaim(args.index, args.limit);
+  }
+
+  /** Lets what was committed land, then closes the store. Further calls fail with `closed`. Closing twice is harmless. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#committer.close();
+    this.#pins.close();
+    try {
+      await this.#store.close();
+    } finally {
+      await this.#dataFiles?.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new ClosedError("the catalog was closed");
+  }
+}
+
+interface Step<T> {
+  readonly commit: StagedCommit;
+  readonly result: CommitResult<T>;
+}
+
+function stepOf<T>(commit: StagedCommit, value: T): Step<T> {
+  return { commit, result: { snapshotId: commit.after.state.head.snapshotId as SnapshotId, value } };
+}
+
+function single<T>(step: Step<T>): { readonly commits: readonly StagedCommit[]; readonly result: CommitResult<T> } {
+  return { commits: [step.commit], result: step.result };
+}
+
+function clockMicros(): bigint {
+  return BigInt(Date.now()) * 1000n;
+}

@@ -1,0 +1,20 @@
+export { Catalog, type CatalogOptions, type CommitClosure, type CommitOptions, type CommitResult } from "./catalog.js";
+export { CatalogReads } from "./catalog-reads.js";
+export type { IndexLookupArguments, IndexLookupManyArguments, IndexNullsArguments, IndexRangeArguments, IndexTarget, RangeBound } from "./index/lookups.js";
+export type { InlineDeleteArguments } from "./inline/delete.js";
+export type { PlainRow } from "./inline/encode-rows.js";
+export type { FlushedDataFile, FlushInlinedDataArguments } from "./inline/flush.js";
+export type { InlineChunkInput, InlineInsertArguments, InlineRows } from "./inline/insert.js";
+export type { InlineScan, RecentRow } from "./inline/recent-rows.js";
+export type { MaintainOptions, MaintainReport } from "./maintenance.js";
+export type { Backfill, FileEntries, FileIndexEntry, FileIndexRemoval, FileIndexVectors, FileRemovals, IndexEntry } from "./operations.js";
+export { ReadOnlyCatalog } from "./read-only-catalog.js";
+export { ReadScope, type RecentRowsArguments } from "./read-scope.js";
+export {
+  type CreateIndexArguments,
+  type ExpireIndexedDataFileArguments,
+  type ExpireIndexedDeleteFileArguments,
+  type RegisterIndexedDataFileArguments,
+  type RegisterIndexedDeleteFileArguments,
+  Transaction,
+} from "./transaction.js";

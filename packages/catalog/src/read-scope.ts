@@ -1,0 +1,102 @@
+import { ClosedError, NotFoundError, type RowId, type SnapshotId, type TableId } from "@moraine/codec";
+import type { ReadView } from "@moraine/store";
+import type { IndexContext } from "./index/layout.js";
+import {
+  type IndexLookupArguments,
+  type IndexLookupManyArguments,
+  type IndexNullsArguments,
+  type IndexRangeArguments,
+  readableIndex,
+  runLookup,
+  runLookupMany,
+  runNulls,
+  runRange,
+} from "./index/lookups.js";
+import { findRecentRow, type InlineScan, type RecentRow, scanInlineRows } from "./inline/recent-rows.js";
+import type { InlineRegistry } from "./inline/registry.js";
+import type { CatalogState } from "./model/state.js";
+import { CatalogSnapshot } from "./model/view.js";
+
+export interface RecentRowsArguments {
+  readonly table: TableId;
+  /** Default: the head. */
+  readonly at?: SnapshotId;
+}
+
+/**
+ * One cut of the catalog: its entities, its inline rows and its index entries, all of the same revision. Release it when done:
+ * a cut that is held keeps the store from reclaiming what it shows.
+ */
+export class ReadScope implements Disposable {
+  /** The catalog's entities at this cut. */
+  readonly snapshot: CatalogSnapshot;
+  readonly #state: CatalogState;
+  readonly #view: ReadView;
+  readonly #registry: InlineRegistry;
+  readonly #release: () => void;
+  readonly #contexts: Map<bigint, IndexContext>;
+  #released = false;
+
+  constructor(state: CatalogState, view: ReadView, registry: InlineRegistry, contexts: Map<bigint, IndexContext>, release: () => void) {
+    this.snapshot = new CatalogSnapshot(state);
+    this.#state = state;
+    this.#view = view;
+    this.#registry = registry;
+    this.#contexts = contexts;
+    this.#release = release;
+  }
+
+  /** Moves with every batch, also with those that make no snapshot. Two scopes of one revision read the same. */
+  get revision(): bigint {
+    return this.#state.batchSeq;
+  }
+
+  async indexLookup(args: IndexLookupArguments): Promise<RowId[]> {
+    return await runLookup(this.#open(), readableIndex(this.#state, args, this.#contexts), args.key);
+  }
+
+  async indexLookupMany(args: IndexLookupManyArguments): Promise<RowId[]> {
+    return await runLookupMany(this.#open(), readableIndex(this.#state, args, this.#contexts), args.keys);
+  }
+
+  async indexRange(args: IndexRangeArguments): Promise<RowId[]> {
+    return await runRange(this.#open(), readableIndex(this.#state, args, this.#contexts), args);
+  }
+
+  async indexNulls(args: IndexNullsArguments): Promise<RowId[]> {
+    return await runNulls(this.#open(), readableIndex(this.#state, args, this.#contexts), args);
+  }
+
+  /** Live inline rows of a table, at the head or as they were at an earlier snapshot, by row id. */
+  async recentRows(args: RecentRowsArguments): Promise<RecentRow[]> {
+    const head = this.#state.head.snapshotId;
+    const at = args.at ?? head;
+    if (at > head) throw new NotFoundError(`snapshot ${at}: the head is ${head}`);
+    return await scanInlineRows(this.#open(), this.#registry, args.table, { kind: "table", at });
+  }
+
+  /** The live inline row of that id, if it is inline. */
+  async recentRow(args: { readonly table: TableId; readonly rowId: RowId | bigint }): Promise<RecentRow | undefined> {
+    return await findRecentRow(this.#open(), this.#registry, args.table, args.rowId);
+  }
+
+  /** Versions of inline rows by the four ways in which DuckLake reads them. */
+  async scanInline(args: { readonly table: TableId; readonly scan: InlineScan }): Promise<RecentRow[]> {
+    return await scanInlineRows(this.#open(), this.#registry, args.table, args.scan);
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#release();
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+
+  #open(): ReadView {
+    if (this.#released) throw new ClosedError("the read scope was released");
+    return this.#view;
+  }
+}

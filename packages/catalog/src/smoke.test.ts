@@ -1,0 +1,26 @@
+import { openStore } from "@moraine/store";
+import { expect, it } from "vitest";
+import { Catalog } from "./catalog.js";
+it("smoke", async () => {
+  const store = await openStore("memory://smoke");
+  const catalog = await Catalog.open({ store });
+  const { value: table } = await catalog.commit((tx) => tx.createTable({ schema: 0n as never, name: "t", columns: [{ name: "k", columnType: "BIGINT" }, { name: "s", columnType: "VARCHAR" }] }));
+  const { value: index } = await catalog.commit((tx) => tx.createIndex({ table, name: "t_k", columns: [1n as never], unique: true }));
+  const r = await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: 1n, s: "a" }, { k: 2n, s: null }] }));
+  expect(r.value).toBe(0n);
+  expect(await catalog.indexLookup({ index, key: [2] })).toEqual([1n]);
+  await expect(catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: 2n }] }))).rejects.toThrow(/constraint/);
+  const many = await Promise.allSettled(Array.from({ length: 200 }, (_, i) => catalog.commit(async (tx) => tx.inlineInsert({ table, rows: [{ k: BigInt(i % 150) }] }))));
+  console.log(many.filter((m) => m.status === "rejected").length, many.find((m) => m.status === "rejected"));
+  expect(await catalog.indexRange({ index, lower: { values: [100] }, limit: 3 })).toHaveLength(3);
+  await catalog.commit((tx) => tx.inlineDelete({ table, rowId: 1n }));
+  expect(await catalog.indexLookup({ index, key: [2] })).toEqual([]);
+  console.log(await catalog.recentRows({ table }).then((x) => x.length));
+  const t0 = performance.now();
+  for (let i = 0; i < 500; i++) await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: BigInt(1000 + i) }] }));
+  console.log("sequential us/commit", ((performance.now() - t0) * 1000) / 500);
+  const t1 = performance.now();
+  await Promise.all(Array.from({ length: 64 }, async (_, w) => { for (let i = 0; i < 50; i++) await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: BigInt(100000 + w * 1000 + i) }] })); }));
+  console.log("64-way commits/s", 3200 / ((performance.now() - t1) / 1000));
+  await catalog.close();
+});
