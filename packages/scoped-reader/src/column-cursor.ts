@@ -2,10 +2,11 @@ import type { ColumnVector, IndexableType } from "@moraine/codec";
 import { limits } from "./limits.js";
 import { MalformedFile } from "./malformed.js";
 import { decodeSingleColumn } from "./parquet/decoder.js";
-import type { ChunkPages, DataPage } from "./parquet/pages.js";
+import { type ChunkPages, type DataPage, deltaEncoding } from "./parquet/pages.js";
 import type { TopLevelField } from "./parquet/schema.js";
 import { plainLayout, singleColumnFile } from "./parquet/single-column-file.js";
 import { convertColumn } from "./values/convert.js";
+import type { RawColumn } from "./values/raw-column.js";
 import { sourceTypeOfField } from "./values/source-type.js";
 import { concatVectors, gatherVector } from "./values/vector.js";
 
@@ -71,6 +72,7 @@ export class ColumnCursor {
       const page = pages[this.#nextPage];
       if (page === undefined || page.firstRow !== end) break;
       if (run.length > 0 && end + page.rows - first.firstRow > limits.decodeRows) break;
+      if (this.#isWideDelta(page) !== this.#isWideDelta(first)) break;
       run.push(page);
       end += page.rows;
       this.#nextPage++;
@@ -82,7 +84,30 @@ export class ColumnCursor {
     const { field, type } = this.#column;
     const layout = plainLayout(field);
     if (layout === undefined) throw new MalformedFile("a nested column was asked for as a flat one");
-    const file = singleColumnFile(dictionary, run, layout, this.#codec, field.repetition === "optional");
-    return decodeSingleColumn(file, rows, layout, (raw) => convertColumn(raw, sourceTypeOfField(field), type));
+    const nullable = field.repetition === "optional";
+    const source = sourceTypeOfField(field);
+    const [first] = run;
+    if (first !== undefined && this.#isWideDelta(first)) {
+      const wide = { type: "INT64", byteWidth: 0 } as const;
+      const file = singleColumnFile(new Uint8Array(0), run, wide, this.#codec, nullable);
+      return decodeSingleColumn(file, rows, wide, (raw) => convertColumn(lowHalves(raw), source, type));
+    }
+    const file = singleColumnFile(dictionary, run, layout, this.#codec, nullable);
+    return decodeSingleColumn(file, rows, layout, (raw) => convertColumn(raw, source, type));
   }
+
+  /**
+   * DuckDB packs 32-bit integers with 64-bit deltas, which the decoder refuses for a 32-bit column. This encoding does not
+   * depend on the width, so such pages are decoded as 64-bit integers, of which the low half is the value either way.
+   */
+  #isWideDelta(page: DataPage): boolean {
+    return page.encoding === deltaEncoding && this.#column.field.physicalType === "INT32";
+  }
+}
+
+function lowHalves(raw: RawColumn): RawColumn {
+  const values = new Int32Array(raw.length);
+  const view = new DataView(raw.values.buffer, raw.values.byteOffset, raw.values.byteLength);
+  for (let i = 0; i < values.length; i++) values[i] = view.getInt32(i * 8, true);
+  return { ...raw, values: new Uint8Array(values.buffer) };
 }

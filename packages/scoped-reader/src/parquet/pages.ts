@@ -7,6 +7,7 @@ import { ThriftReader } from "./thrift-reader.js";
 export interface DataPage {
   readonly firstRow: number;
   readonly rows: number;
+  readonly encoding: number;
   readonly bytes: Uint8Array;
 }
 
@@ -25,12 +26,16 @@ export interface PageLocation {
   readonly rows: number;
 }
 
+/** DELTA_BINARY_PACKED, among the encodings of data pages. */
+export const deltaEncoding = 5;
+
 const pageType = { data: 0, index: 1, dictionary: 2, dataV2: 3 } as const;
 
 interface PageHeader {
   readonly type: number;
   readonly compressedBytes: number;
   readonly values: number;
+  readonly encoding: number;
   readonly headerBytes: number;
 }
 
@@ -48,7 +53,7 @@ export function splitPages(bytes: Uint8Array, chunk: ColumnChunk): ChunkPages {
       if (dictionary.length > 0 || pages.length > 0) throw new MalformedFile("a dictionary page is out of place");
       dictionary = bytes.subarray(at, end);
     } else if (header.type !== pageType.index) {
-      pages.push({ firstRow: row, rows: header.values, bytes: bytes.subarray(at, end) });
+      pages.push({ firstRow: row, rows: header.values, encoding: header.encoding, bytes: bytes.subarray(at, end) });
       row += header.values;
     }
     at = end;
@@ -66,7 +71,8 @@ export function checkedPage(bytes: Uint8Array, location: PageLocation): DataPage
   if (!isData || header.values !== location.rows || length > bytes.length) {
     throw new MalformedFile("a page is not what the page index says");
   }
-  return { firstRow: location.firstRow, rows: location.rows, bytes: bytes.subarray(0, length) };
+  const { encoding } = header;
+  return { firstRow: location.firstRow, rows: location.rows, encoding, bytes: bytes.subarray(0, length) };
 }
 
 /** The dictionary page among the bytes before a chunk's first data page; empty when there are none. */
@@ -116,6 +122,7 @@ function readPageHeader(bytes: Uint8Array, at: number): PageHeader {
   let uncompressedBytes = -1;
   let compressedBytes = -1;
   let values: number | undefined;
+  let encoding = -1;
   reader.struct((id, fieldType) => {
     switch (id) {
       case 1:
@@ -127,14 +134,18 @@ function readPageHeader(bytes: Uint8Array, at: number): PageHeader {
       case 3:
         compressedBytes = reader.i32(fieldType);
         return true;
-      case 5: // data page: 1 = values
-      case 8: // data page, version 2: 3 = rows, equal to its values in a flat column
+      case 5:
+      case 8: {
+        // Data pages: 1 = values, 2 = encoding; of version 2: 3 = rows, equal to the values of a flat column, 4 = encoding.
+        const [valuesId, encodingId] = id === 5 ? [1, 2] : [3, 4];
         reader.struct((headerId, headerType) => {
-          if (headerId !== (id === 5 ? 1 : 3)) return false;
-          values = reader.i32(headerType);
+          if (headerId === valuesId) values = reader.i32(headerType);
+          else if (headerId === encodingId) encoding = reader.i32(headerType);
+          else return false;
           return true;
         });
         return true;
+      }
       default:
         return false;
     }
@@ -146,5 +157,5 @@ function readPageHeader(bytes: Uint8Array, at: number): PageHeader {
   } else if (type !== pageType.dictionary && type !== pageType.index) {
     throw new MalformedFile(`a page has the unknown type ${type}`);
   }
-  return { type, compressedBytes, values: values ?? 0, headerBytes: reader.at - at };
+  return { type, compressedBytes, values: values ?? 0, encoding, headerBytes: reader.at - at };
 }

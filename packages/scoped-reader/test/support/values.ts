@@ -11,6 +11,7 @@ import {
   DuckDBUUIDValue,
 } from "@duckdb/node-api";
 import type { ColumnVector } from "@moraine/codec";
+import { expect } from "vitest";
 import { type FileSource, type ScanOptions, type ScopedBatch, scanFile } from "../../src/index.js";
 
 /** A value in the form in which a vector's row and a row of DuckDB can be compared: integers as bigint, bytes as hex. */
@@ -79,4 +80,21 @@ export function batchRows(batch: ScopedBatch): ScannedRow[] {
     rowId: batch.rowIds === null ? null : (batch.rowIds[i] ?? null),
     values: batch.columns.map((column) => fromVector(column, i)),
   }));
+}
+
+/** Compares the first column of a scan with the first column of DuckDB's rows. */
+export async function expectColumn(
+  batches: AsyncIterable<ScopedBatch>,
+  expected: readonly (readonly unknown[])[],
+): Promise<void> {
+  let row = 0;
+  for await (const { columns, length, positions } of batches) {
+    const [vector] = columns;
+    if (vector === undefined) throw new Error("a column is missing");
+    const wanted = Array.from(positions, (position) => sameKind(vector, fromDuckDB(expected[position]?.[0])));
+    expect(Array.from({ length }, (_, i) => fromVector(vector, i))).toEqual(wanted);
+    expect(vector.length).toBe(length);
+    row += length;
+  }
+  expect(row).toBe(expected.length);
 }
