@@ -45,6 +45,9 @@ export function checkRanges(ranges: readonly ByteRange[]): void {
   }
   let total = 0;
   ranges.forEach((range: ByteRange, index) => {
+    if (typeof range !== "object" || range === null) {
+      throw refuse(`ranges[${index}] must be an object`, "Give an array of { offset, length }.");
+    }
     for (const name of ["offset", "length"] as const) {
       if (!Number.isSafeInteger(range[name]) || range[name] < 0) {
         throw refuse(`ranges[${index}].${name} must be a whole number of at least 0`, "Give byte counts as numbers.");
@@ -75,17 +78,18 @@ export function planReads(ranges: readonly ByteRange[], { gapBytes, readBytes }:
   const order = Uint32Array.from(ranges.keys()).filter((index) => rangeAt(ranges, index).length > 0);
   order.sort((left, right) => rangeAt(ranges, left).offset - rangeAt(ranges, right).offset);
   const reads: GrowingRead[] = [];
-  // The first read that can still serve a range: offsets only grow, so reads that end before it are finished.
+  // The first read that can still serve a range: offsets only grow, so reads that end before it are finished. All but the
+  // last one, which may yet grow.
   let first = 0;
   for (const range of order) {
     const { offset, length } = rangeAt(ranges, range);
     const end = offset + length;
-    while (first < reads.length && readAt(reads, first).end <= offset) first++;
+    while (first < reads.length - 1 && readAt(reads, first).end <= offset) first++;
     let position = offset;
     // Reads from here on join without a gap up to the last one's end, because an earlier range ran across them.
     for (let index = first; index < reads.length && position < end; index++) {
       const read = readAt(reads, index);
-      position = addPart(read, range, offset, position, Math.min(end, read.end));
+      if (read.end > position) position = addPart(read, range, offset, position, Math.min(end, read.end));
     }
     while (position < end) {
       const last = reads.at(-1);

@@ -95,8 +95,8 @@ export class S3DataStore implements DataStore {
     checkBytes(bytes);
     const action: FileAction = { verb: "write", path, location: this.location };
     const uploadMs = Math.ceil((bytes.length / dataLimits.uploadBytesPerSecond) * 1000);
-    await this.#lifetime.run(() =>
-      this.#request(
+    await this.#lifetime.run(async () => {
+      const { ETag: etag } = await this.#request(
         action,
         ({ signal }) =>
           this.#client.send(new PutObjectCommand({ ...this.#target(path), Body: bytes, ContentLength: bytes.length }), {
@@ -104,8 +104,10 @@ export class S3DataStore implements DataStore {
           }),
         // The SDK does not say how far an upload is, so its silence means nothing.
         { timeoutMs: this.#options.requestTimeoutMs + uploadMs, stallTimeoutMs: Number.POSITIVE_INFINITY },
-      ),
-    );
+      );
+      // Anything that answers 200 could be taken for success; an S3 server says what it has stored.
+      if (etag === undefined) throw unexpected(action, "the server did not confirm the object");
+    });
   }
 
   async delete(path: string): Promise<void> {
@@ -159,7 +161,11 @@ export class S3DataStore implements DataStore {
       MaxKeys: dataLimits.listPageObjects,
       ...(token === undefined ? {} : { ContinuationToken: token }),
     });
-    return await this.#request(action, ({ signal }) => this.#client.send(command, { abortSignal: signal }));
+    const page = await this.#request(action, ({ signal }) => this.#client.send(command, { abortSignal: signal }));
+    if (page.IsTruncated === undefined && page.KeyCount === undefined) {
+      throw unexpected(action, "the server did not answer with a listing");
+    }
+    return page;
   }
 
   async #readOnce(
@@ -170,14 +176,7 @@ export class S3DataStore implements DataStore {
     request: RequestTry,
   ): Promise<void> {
     const end = offset + target.length;
-    const answer = await this.#client.send(
-      new GetObjectCommand({
-        ...this.#target(action.path),
-        Range: `bytes=${offset}-${end - 1}`,
-        ...(version.etag === undefined ? {} : { IfMatch: version.etag }),
-      }),
-      { abortSignal: request.signal },
-    );
+    const answer = await this.#get(action, `bytes=${offset}-${end - 1}`, version.etag, request.signal);
     request.progress();
     checkAnswer(action, answer, offset, end);
     if (version.etag !== undefined && answer.ETag !== version.etag) {
@@ -189,6 +188,29 @@ export class S3DataStore implements DataStore {
     await fillFrom(answer, target, request, action);
   }
 
+  async #get(
+    action: FileAction,
+    range: string,
+    etag: string | undefined,
+    signal: AbortSignal,
+  ): Promise<GetObjectCommandOutput> {
+    const match = etag === undefined ? {} : { IfMatch: etag };
+    const command = new GetObjectCommand({ ...this.#target(action.path), Range: range, ...match });
+    try {
+      return await this.#client.send(command, { abortSignal: signal });
+    } catch (error) {
+      // S3 says NoSuchKey. This is what the SDK makes of a 404 that says nothing: of some other server, or a proxy.
+      if (!(error instanceof Error) || error.name !== "NotFound") throw error;
+      throw new StoreUnavailableError(
+        `cannot ${describeAction(action)}: the answer 404 did not come from an S3 server`,
+        {
+          remedy: "Check the endpoint.",
+          cause: error,
+        },
+      );
+    }
+  }
+
   async #checkBucket(action: FileAction): Promise<void> {
     try {
       await this.#request({ ...action, path: "" }, ({ signal }) =>
@@ -198,7 +220,7 @@ export class S3DataStore implements DataStore {
       // Rights on objects do not include rights on the bucket: any other failure leaves the first answer standing.
       if (!(error instanceof NotFoundError)) return;
       throw new StoreUnavailableError(`there is no bucket ${describePath(this.#bucket)}`, {
-        remedy: "Check the bucket's name and region; create the bucket if it is new.",
+        remedy: "Check the bucket's name and region, and the credentials; create the bucket if it is new.",
         cause: error,
       });
     }
@@ -264,6 +286,6 @@ async function fillFrom(
 
 function unexpected(action: FileAction, what: string): StoreError {
   return new StoreError(`cannot ${describeAction(action)}: ${what}`, {
-    remedy: "Check that the endpoint is an S3 server that answers range requests.",
+    remedy: "Check that the endpoint is that of an S3 server, which answers range requests.",
   });
 }

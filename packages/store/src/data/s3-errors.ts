@@ -96,12 +96,16 @@ function typedError(error: unknown, symptoms: Symptoms, action: FileAction, trie
   }
   if (name === "NoSuchBucket")
     return unavailable("Check the bucket's name and region; create the bucket if it is new.");
-  if (status === 404) return missingObject(action, error);
   if (regionNames.has(name) || status === 301) {
     return unavailable("Set AWS_REGION, or the option s3.region, to the region of the bucket.");
   }
   if (credentialNames.has(name) || status === 401 || status === 403) {
     return unavailable("Check the credentials (AWS_ACCESS_KEY_ID or the AWS profile) and their rights on the bucket.");
+  }
+  if (status === 404) {
+    // Only S3's own words for it: a wrong endpoint, or an access key that the server does not know, can give 404 as well.
+    if (name === "NoSuchKey" || name === "NotFound") return missingObject(action, error);
+    return unavailable("Check the endpoint, the bucket's name and the credentials.");
   }
   if (status === 412) {
     return new StoreError(`${message}: the object was replaced during the call`, {

@@ -16,7 +16,7 @@ export interface StartedBackend {
 export interface Backend {
   readonly name: string;
   readonly available: boolean;
-  start(): Promise<StartedBackend>;
+  readonly start: () => Promise<StartedBackend>;
 }
 
 /** Every kind of data store, for suites that all of them must pass. */
