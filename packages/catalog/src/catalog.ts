@@ -6,7 +6,7 @@ import { bootstrap, checkFormat } from "./engine/bootstrap.js";
 import { type AttemptRunner, Committer, type StagedCommit } from "./engine/committer.js";
 import { genesisAttempts } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
-import { PendingWrites, WriteSet } from "./engine/pending-writes.js";
+import { PendingWrites } from "./engine/pending-writes.js";
 import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
 import { HeadPins } from "./engine/scope.js";
 import { Tip } from "./engine/tip.js";
@@ -87,6 +87,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
         this.#pins.landed(tip.state);
         this.#indexContexts.clear();
       },
+      staged: (commit) => this.#registry.note(commit.facts),
       discarded: (commit) => this.#forget(commit),
     });
   }
@@ -119,7 +120,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#requireOpen();
     if (typeof closure !== "function") throw new InvalidArgumentError("closure is no function", { remedy: "Pass a function that takes the transaction." });
     const run: AttemptRunner<CommitResult<T>> = (base) => {
-      const step = this.#step(base, closure, options);
+      const step = this.#step(this.#context, base, closure, options);
       return step instanceof Promise ? step.then(single) : single(step);
     };
     return await this.#committer.commit(run, options.signal);
@@ -133,28 +134,22 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#requireOpen();
     if (!Array.isArray(closures)) throw new InvalidArgumentError("closures is no array", { remedy: "Pass a list of functions that take a transaction." });
     return await this.#committer.commit(async (base) => {
+      // Later members of the group build on what earlier ones will have written, and nobody else may.
+      const context = { ...this.#context, pending: this.#pending.fork(), registry: this.#registry.fork() };
       const commits: StagedCommit[] = [];
       const result: CommitResult<T>[] = [];
-      const pendingHere: WriteSet[] = [];
-      let tip = base;
-      try {
-        for (const closure of closures) {
-          const step = await this.#step(tip, closure as CommitClosure<T>, options);
-          commits.push(step.commit);
-          result.push(step.result);
-          // Later members of the group read what earlier ones will have written.
-          this.#pending.add(step.commit.writes);
-          pendingHere.push(step.commit.writes);
-          tip = step.commit.after;
-        }
-      } finally {
-        for (const writes of pendingHere) this.#pending.remove(writes);
+      for (const closure of closures) {
+        const step = await this.#step(context, commits.at(-1)?.after ?? base, closure as CommitClosure<T>, options);
+        context.pending.add(step.commit.writes);
+        context.registry.note(step.commit.facts);
+        commits.push(step.commit);
+        result.push(step.result);
       }
       return { commits, result };
     }, options.signal);
   }
 
-  #step<T>(base: Tip, closure: CommitClosure<T>, options: CommitOptions): Step<T> | Promise<Step<T>> {
+  #step<T>(context: PrepareContext, base: Tip, closure: CommitClosure<T>, options: CommitOptions): Step<T> | Promise<Step<T>> {
     const draft = new Draft<InlineOp, IndexOp>(base.state, { newUuid: this.#newUuid });
     const transaction = new Transaction(draft);
     const info: CommitInfo = {
@@ -165,7 +160,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     };
     const prepare = (value: T): Step<T> | Promise<Step<T>> => {
       transaction.end();
-      const commit = prepareCommit(this.#context, draft, base, info);
+      const commit = prepareCommit(context, draft, base, info);
       return commit instanceof Promise ? commit.then((staged) => stepOf(staged, value)) : stepOf(commit, value);
     };
     const value = closure(transaction);
@@ -173,7 +168,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   }
 
   #forget(commit: StagedCommit): void {
-    for (const tableId of commit.touchedTables) this.#registry.forget(tableId);
+    for (const [tableId] of [...commit.facts.versions, ...commit.facts.schemas]) this.#registry.forget(tableId);
   }
 
   /** Pins the head for several reads that must agree. Release the scope when done. */

@@ -5,6 +5,7 @@ import type { Committer } from "./engine/committer.js";
 import { WriteSet } from "./engine/pending-writes.js";
 import { Tip } from "./engine/tip.js";
 import { maintenanceBatchRecords } from "./engine/limits.js";
+import { noFacts } from "./inline/registry.js";
 import { ChangeSet } from "./model/changes.js";
 
 export interface MaintainOptions {
@@ -127,7 +128,7 @@ export class Maintenance {
       for (const key of keys) writes.delete(key);
       const { state } = base;
       const after = new Tip(state.apply([], [], state.head, state.batchSeq + 1n), base, noChanges);
-      return { commits: [{ after, changes: noChanges, indexChanges: [], writes, touchedTables: [] }], result: undefined };
+      return { commits: [{ after, changes: noChanges, indexChanges: [], writes, facts: noFacts }], result: undefined };
     });
   }
 }

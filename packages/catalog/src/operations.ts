@@ -1,5 +1,6 @@
 import type { ColumnVector, DataFileId, IndexId, RowId, TableId } from "@moraine/codec";
 import type { RecordBatchParts } from "./inline/arrow-body.js";
+import type { RegisteredSchema } from "./inline/registry.js";
 import type { Draft, StagedOperation } from "./model/draft.js";
 
 /** Values of one index for one row of a file or chunk, by its position from 0. */
@@ -44,7 +45,7 @@ export interface InsertOp extends StagedOperation {
   readonly tableId: TableId;
   /** `undefined`: the table's version at the commit. */
   readonly schemaVersion: bigint | undefined;
-  readonly schema: Uint8Array;
+  readonly schema: RegisteredSchema;
   readonly body: Uint8Array;
   readonly parts: RecordBatchParts | undefined;
   readonly rowIdStart: bigint;

@@ -12,6 +12,7 @@ import {
 } from "@moraine/codec";
 import { CommitPlanner, type IndexChange, type PlannedEntries } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
+import type { InlineFacts } from "../inline/registry.js";
 import type { ChangeSet } from "../model/changes.js";
 import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, groupMembers } from "./limits.js";
 import type { PendingWrites, WriteSet } from "./pending-writes.js";
@@ -25,8 +26,8 @@ export interface StagedCommit {
   readonly indexChanges: readonly IndexChange[];
   /** Records of the commit, without index entries and without `sys/head`. Empty if the commit staged nothing. */
   readonly writes: WriteSet;
-  /** Tables about which something was remembered that holds only if the commit lands. */
-  readonly touchedTables: readonly bigint[];
+  /** What may be taken for true about inline rows as soon as the commit is staged. */
+  readonly facts: InlineFacts;
 }
 
 /** What an attempt of a member yields: its commits in order (several for an explicit group) and the caller's result. */
@@ -43,6 +44,8 @@ export interface CommitterEvents {
   readonly beforeWrite: () => Promise<void>;
   /** Called when a batch is durable, before its callers are told. */
   readonly landed: (tip: Tip) => void;
+  /** Called when a commit takes its place in the chain of tips. */
+  readonly staged: (commit: StagedCommit) => void;
   /** Called for a staged commit that does not land after all. */
   readonly discarded: (commit: StagedCommit) => void;
 }
@@ -234,7 +237,10 @@ export class Committer {
     member.staged = staged;
     const last = staged.commits.at(-1);
     if (last !== undefined) this.#tip = last.after;
-    for (const commit of staged.commits) this.#pending.add(commit.writes);
+    for (const commit of staged.commits) {
+      this.#pending.add(commit.writes);
+      this.#events.staged(commit);
+    }
     this.#staged.push(member);
     this.#scheduleLanding();
   }

@@ -28,11 +28,6 @@ export class WriteSet {
     return this.#entries.size;
   }
 
-  /** Whether the set writes the key, and what: `undefined` if it does not touch it. */
-  find(key: Uint8Array): { readonly value: Uint8Array | undefined } | undefined {
-    return this.#entries.get(keyText(key));
-  }
-
   entries(): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array | undefined }> {
     return this.#entries.values();
   }
@@ -53,7 +48,17 @@ const keyText = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOff
  * `over`, and so sees what they will have written.
  */
 export class PendingWrites {
+  readonly #parent: PendingWrites | undefined;
   readonly #sets = new Set<WriteSet>();
+
+  constructor(parent?: PendingWrites) {
+    this.#parent = parent;
+  }
+
+  /** Pending writes of their own on top of these, for commits that are not staged yet. */
+  fork(): PendingWrites {
+    return new PendingWrites(this);
+  }
 
   add(writes: WriteSet): void {
     if (writes.size > 0) this.#sets.add(writes);
@@ -63,24 +68,21 @@ export class PendingWrites {
     this.#sets.delete(writes);
   }
 
-  /** What the newest pending commit that touches a key writes to it. */
-  find(key: Uint8Array): { readonly value: Uint8Array | undefined } | undefined {
-    let found: { readonly value: Uint8Array | undefined } | undefined;
-    for (const writes of this.#sets) found = writes.find(key) ?? found;
-    return found;
-  }
-
   /** The store as it will be when everything pending at this moment has landed. */
   over(view: ReadView): ReadView {
-    if (this.#sets.size === 0) return view;
     const merged = new Map<string, OverlayEntry>();
+    this.#mergeInto(merged);
+    return merged.size === 0 ? view : new OverlayView(view, merged);
+  }
+
+  #mergeInto(merged: Map<string, OverlayEntry>): void {
+    if (this.#parent !== undefined) this.#parent.#mergeInto(merged);
     for (const writes of this.#sets) {
       for (const entry of writes.entries()) {
         const text = keyText(entry.key);
         merged.set(text, { text, key: entry.key, value: entry.value });
       }
     }
-    return new OverlayView(view, merged);
   }
 }
 

@@ -6,11 +6,10 @@ import { FileUpkeep } from "../index/file-upkeep.js";
 import type { TableFiles } from "../index/table-files.js";
 import { IndexUpkeep } from "../index/upkeep.js";
 import { decodeBody } from "../inline/arrow-body.js";
-import { parseSchema } from "../inline/arrow-schema.js";
 import { endOf, findLiveRow, type InlineChunk, type LiveRow, readTombstones, scanChunks, type Tombstones } from "../inline/chunks.js";
 import { ColumnNames, readColumnHistory } from "../inline/column-names.js";
 import { type ChunkColumn, decodeChunk, denseRowIds } from "../inline/decode.js";
-import type { InlineRegistry, RegisteredSchema } from "../inline/registry.js";
+import { type InlineFacts, type InlineRegistry, noFacts, type RegisteredSchema } from "../inline/registry.js";
 import { ChunkSequence, type SettledInsert, stageDrain, stageInsert, stageSchema, stageTombstone } from "../inline/staging.js";
 import { type CommitInfo, stageCatalogRecords } from "../model/snapshot-record.js";
 import type { CommitDraft, CreateIndexOp, DeleteRowOp, FlushOp, InsertOp } from "../operations.js";
@@ -38,7 +37,7 @@ export function prepareCommit(
   base: Tip,
   info: CommitInfo,
 ): StagedCommit | Promise<StagedCommit> {
-  if (draft.isEmpty) return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), touchedTables: [] };
+  if (draft.isEmpty) return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), facts: noFacts };
   const preparation = new Preparation(context, draft, base, info);
   return preparation.isReady ? preparation.finish() : preparation.read().then(() => preparation.finish());
 }
@@ -53,7 +52,6 @@ class Preparation {
   readonly #draft: CommitDraft;
   readonly #base: Tip;
   readonly #info: CommitInfo;
-  readonly #view: ReadView;
   readonly #upkeep: IndexUpkeep;
   readonly #inserts: InsertOp[] = [];
   readonly #deletes: DeleteRowOp[] = [];
@@ -63,15 +61,22 @@ class Preparation {
   readonly #liveRows = new Map<DeleteRowOp, LiveRow | undefined>();
   readonly #drains = new Map<FlushOp, Drain>();
   readonly #columnNames = new Map<bigint, ColumnNames>();
+  readonly #recordedSchemas: (readonly [bigint, bigint, RegisteredSchema])[] = [];
+  #overlay: ReadView | undefined;
 
   constructor(context: PrepareContext, draft: CommitDraft, base: Tip, info: CommitInfo) {
     this.#context = context;
     this.#draft = draft;
     this.#base = base;
     this.#info = info;
-    this.#view = context.pending.over(context.store);
     this.#upkeep = new IndexUpkeep(draft);
     this.#sortOut();
+  }
+
+  /** The store as the commits staged below this one will leave it. Made at the first read: most commits read nothing. */
+  get #view(): ReadView {
+    this.#overlay ??= this.#context.pending.over(this.#context.store);
+    return this.#overlay;
   }
 
   /** Sorts the inline operations: those of dropped tables go, and a delete of a row of this commit cuts it out of its insert. */
@@ -238,9 +243,9 @@ class Preparation {
     checkCommitSize(indexChanges);
     const { changes } = this.#draft;
     const state = stageCatalogRecords(this.#draft, this.#info, writes);
-    for (const tableId of changes.schemaChangedIds) this.#context.registry.noteVersion(tableId, state.head.schemaVersion);
-    const touchedTables = [...changes.schemaChangedIds, ...this.#inserts.map((op) => op.tableId)];
-    return { after: new Tip(state, this.#base, changes), changes, indexChanges, writes, touchedTables };
+    const versions = changes.schemaChangedIds.map((tableId) => [tableId, state.head.schemaVersion] as const);
+    const facts: InlineFacts = { versions, schemas: this.#recordedSchemas };
+    return { after: new Tip(state, this.#base, changes), changes, indexChanges, writes, facts };
   }
 
   #settle(op: InsertOp, writes: WriteSet): SettledInsert {
@@ -248,11 +253,9 @@ class Preparation {
     const schemaVersion = this.#knownVersion(op);
     const recorded = schemaVersion === undefined ? undefined : registry.knownSchema(op.tableId, schemaVersion);
     if (schemaVersion === undefined || recorded === undefined) throw new Error("an insert was staged before its schema was read");
-    const parsed = parseSchema(op.schema);
-    const schema: RegisteredSchema = { bytes: op.schema, parsed };
-    if (recorded === null || recorded.bytes !== op.schema) stageSchema(op.tableId, schemaVersion, recorded, op.schema, writes);
-    if (recorded === null) registry.noteSchema(op.tableId, schemaVersion, schema);
-    return { op, schemaVersion, schema: recorded ?? schema, dead: this.#deadOffsets.get(op) ?? new Set() };
+    stageSchema(op.tableId, schemaVersion, recorded, op.schema, writes);
+    if (recorded === null) this.#recordedSchemas.push([op.tableId, schemaVersion, op.schema]);
+    return { op, schemaVersion, schema: recorded ?? op.schema, dead: this.#deadOffsets.get(op) ?? new Set() };
   }
 
   #indexInsert({ op, schema, dead }: SettledInsert): void {

@@ -4,9 +4,9 @@ import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkObject } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { decodeBody, encodeBody } from "./arrow-body.js";
-import { arrowTypeOf, encodeSchema, parseSchema } from "./arrow-schema.js";
+import { arrowTypeOf, parseSchema } from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
-import { columnTree } from "./columns.js";
+import { type InlineShape, inlineShape } from "./columns.js";
 import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
 import { inlineRowsPerInsert } from "./limits.js";
 
@@ -39,7 +39,7 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const { rows } = args;
-  const chunks = chunksOf(columnTree(draft, tableId), rows);
+  const chunks = chunksOf(draft, tableId, rows);
   const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
   if (total === 0) {
     throw new ConstraintError("an inline insert without rows", { remedy: "Leave the insert out when there is nothing to insert." });
@@ -62,14 +62,13 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
 
 type ChunkContent = Pick<InsertOp, "schemaVersion" | "schema" | "body" | "parts" | "rowCount">;
 
-function chunksOf(columns: readonly WritableColumn[], rows: InlineRows): ChunkContent[] {
-  if (rows instanceof Table || rows instanceof RecordBatch) return chunksOfArrow(columns, rows);
-  if (isPlainRows(rows)) {
-    if (rows.length === 0) return [];
-    const parts = encodeRows(columns, rows);
-    return [{ schemaVersion: undefined, schema: encodeSchema(columns), body: encodeBody(parts), parts, rowCount: rows.length }];
-  }
-  return [checkedChunk(rows)];
+function chunksOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): ChunkContent[] {
+  if (rows instanceof Table || rows instanceof RecordBatch) return chunksOfArrow(inlineShape(draft, tableId), rows);
+  if (!isPlainRows(rows)) return [checkedChunk(rows)];
+  if (rows.length === 0) return [];
+  const { columns, schema } = inlineShape(draft, tableId);
+  const parts = encodeRows(columns, rows);
+  return [{ schemaVersion: undefined, schema, body: encodeBody(parts), parts, rowCount: rows.length }];
 }
 
 function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {
@@ -87,17 +86,17 @@ function checkedChunk(chunk: InlineChunkInput): ChunkContent {
   if (!Number.isSafeInteger(rowCount) || rowCount < 0) {
     throw new InvalidArgumentError("rows.rowCount is no row count", { remedy: "Pass the number of rows of the chunk." });
   }
-  parseSchema(arrowSchema);
+  const schema = { bytes: arrowSchema, parsed: parseSchema(arrowSchema) };
   const parts = decodeBody(arrowBody);
   if (parts.length !== rowCount) {
     throw new InvalidArgumentError(`rows.rowCount is ${rowCount}, and the chunk holds ${parts.length} rows`, {
       remedy: "Pass the number of rows that the record batch holds.",
     });
   }
-  return { schemaVersion, schema: arrowSchema, body: arrowBody, parts, rowCount };
+  return { schemaVersion, schema, body: arrowBody, parts, rowCount };
 }
 
-function chunksOfArrow(columns: readonly WritableColumn[], input: Table | RecordBatch): ChunkContent[] {
+function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBatch): ChunkContent[] {
   const table = input instanceof Table ? input : new Table([input]);
   const names = columns.map((column) => column.name);
   for (const field of table.schema.fields) {
@@ -109,7 +108,6 @@ function chunksOfArrow(columns: readonly WritableColumn[], input: Table | Record
   }
   for (const column of columns) checkArrowColumn(column, table);
   const { chunks } = arrowRows(table.select(names));
-  const schema = encodeSchema(columns);
   return chunks.map(({ body, rowCount }) => ({
     schemaVersion: undefined,
     schema,

@@ -10,20 +10,45 @@ export interface RegisteredSchema {
   readonly parsed: InlineSchema;
 }
 
+/** What holds about inline rows once a commit has landed. */
+export interface InlineFacts {
+  readonly versions: readonly (readonly [tableId: bigint, schemaVersion: bigint])[];
+  readonly schemas: readonly (readonly [tableId: bigint, schemaVersion: bigint, schema: RegisteredSchema])[];
+}
+
+export const noFacts: InlineFacts = { versions: [], schemas: [] };
+
 /**
  * Remembers, for the tables that take inline rows, the table's schema version and the Arrow schemas recorded for it, so
  * that a small insert reads nothing. `undefined` from a `known` method means "not remembered", `null` "not recorded".
  */
 export class InlineRegistry {
+  readonly #parent: InlineRegistry | undefined;
   readonly #versions = new Map<bigint, bigint>();
   readonly #schemas = new Map<bigint, Map<bigint, RegisteredSchema | null>>();
 
+  constructor(parent?: InlineRegistry) {
+    this.#parent = parent;
+  }
+
+  /** A registry that knows what this one knows, and whose own notes nobody else sees: for commits that may not land. */
+  fork(): InlineRegistry {
+    return new InlineRegistry(this);
+  }
+
   knownVersion(tableId: bigint): bigint | undefined {
-    return this.#versions.get(tableId);
+    return this.#versions.get(tableId) ?? this.#parent?.knownVersion(tableId);
   }
 
   knownSchema(tableId: bigint, schemaVersion: bigint): RegisteredSchema | null | undefined {
-    return this.#schemas.get(tableId)?.get(schemaVersion);
+    const own = this.#schemas.get(tableId)?.get(schemaVersion);
+    return own === undefined ? this.#parent?.knownSchema(tableId, schemaVersion) : own;
+  }
+
+  /** Takes over what a commit will have made true. */
+  note(facts: InlineFacts): void {
+    for (const [tableId, version] of facts.versions) this.noteVersion(tableId, version);
+    for (const [tableId, version, schema] of facts.schemas) this.noteSchema(tableId, version, schema);
   }
 
   noteVersion(tableId: bigint, schemaVersion: bigint): void {
@@ -46,12 +71,15 @@ export class InlineRegistry {
 
   /** The table's schema version: the newest that is recorded for it. */
   async version(view: ReadView, tableId: bigint, fallback: bigint): Promise<bigint> {
-    const known = this.#versions.get(tableId);
+    const known = this.knownVersion(tableId);
     if (known !== undefined) return known;
     let version = fallback;
     for await (const block of view.scan(rangeOfPrefix(schemaVersionPrefix(tableId)), { reverse: true, limit: 1 })) {
       if (block.count > 0) version = decodeValue(SchemaVersionValue, rowValue(block, 0)).schemaVersion;
     }
+    // A commit that was staged while this read went on knows better.
+    const newer = this.knownVersion(tableId);
+    if (newer !== undefined) return newer;
     this.noteVersion(tableId, version);
     return version;
   }
@@ -68,6 +96,8 @@ export class InlineRegistry {
       }
     }
     const schema = record === undefined ? null : { bytes: record.arrowSchema, parsed: parseSchema(record.arrowSchema) };
+    const newer = this.knownSchema(tableId, schemaVersion);
+    if (newer !== undefined) return newer;
     this.noteSchema(tableId, schemaVersion, schema);
     return schema;
   }

@@ -12,6 +12,7 @@ import {
 import type { WriteSet } from "../engine/pending-writes.js";
 import type { InsertOp } from "../operations.js";
 import { endOf, type InlineChunk, locatorKeyOf, type Tombstones } from "./chunks.js";
+import type { InlineSchema } from "./arrow-schema.js";
 import type { RegisteredSchema } from "./registry.js";
 import { withoutRows } from "./slice.js";
 
@@ -78,18 +79,27 @@ export function stageSchema(
   tableId: bigint,
   schemaVersion: bigint,
   recorded: RegisteredSchema | null,
-  wanted: Uint8Array,
+  wanted: RegisteredSchema,
   writes: WriteSet,
 ): void {
+  if (recorded === wanted) return;
   if (recorded === null) {
-    writes.put(inlineSchemaKey(tableId, schemaVersion), encodeValue(InlineSchemaValue, { arrowSchema: wanted, sameAsVersion: undefined }));
+    writes.put(inlineSchemaKey(tableId, schemaVersion), encodeValue(InlineSchemaValue, { arrowSchema: wanted.bytes, sameAsVersion: undefined }));
     return;
   }
-  if (Buffer.compare(recorded.bytes, wanted) !== 0) {
+  if (!sameFields(recorded.parsed, wanted.parsed)) {
     throw new ConstraintError(`schema version ${schemaVersion} of table ${tableId} has inline rows of another Arrow schema`, {
       remedy: "Insert rows with the Arrow schema that this version began with.",
     });
   }
+}
+
+/** Two writers may describe the same columns in different bytes: metadata, flags. Names and types decide. */
+function sameFields(a: InlineSchema, b: InlineSchema): boolean {
+  return (
+    a.fields.length === b.fields.length &&
+    a.fields.every((field, i) => field.name === b.fields[i]?.name && field.type.toString() === b.fields[i].type.toString())
+  );
 }
 
 /** Ends a row with this commit. */
