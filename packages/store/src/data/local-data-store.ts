@@ -8,7 +8,7 @@ import { Lifetime } from "./lifetime.js";
 import { listFiles } from "./local-list.js";
 import { type FileAction, endsEarly, isAbsent, localFailure, missingObject } from "./local-errors.js";
 import { checkDataPath, checkDataPrefix, unfinishedPrefix } from "./path.js";
-import { checkRanges } from "./plan-reads.js";
+import { checkRanges, lastByteOf } from "./plan-reads.js";
 import { readPlanned } from "./read-ranges.js";
 import { Slots } from "./slots.js";
 
@@ -58,11 +58,9 @@ export class LocalDataStore implements DataStore {
   async readRanges(path: string, ranges: readonly ByteRange[]): Promise<Uint8Array[]> {
     checkDataPath(path);
     checkRanges(ranges);
-    const lastByte = ranges.reduce(
-      (last, { offset, length }) => (length > 0 ? Math.max(last, offset + length) : last),
-      0,
-    );
+    const lastByte = lastByteOf(ranges);
     return await this.#run("read", path, async (file, action) => {
+      if (lastByte === 0) return ranges.map(() => new Uint8Array());
       const stats = await this.#slots.run(() => stat(file));
       if (!stats.isFile()) throw missingObject(action);
       // The size is known before any memory is asked for: a wrong length in a damaged footer costs nothing.

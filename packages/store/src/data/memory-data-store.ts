@@ -3,11 +3,21 @@ import { checkBytes } from "./arguments.js";
 import { Lifetime } from "./lifetime.js";
 import { endsEarly, missingObject } from "./local-errors.js";
 import { checkDataPath, checkDataPrefix, comparePaths } from "./path.js";
-import { checkRanges } from "./plan-reads.js";
+import { checkRanges, lastByteOf } from "./plan-reads.js";
 import { readPlanned } from "./read-ranges.js";
 
 /** Contents of the memory stores of this process, by name. A name goes when its store is empty and closed. */
-const contents = new Map<string, { readonly objects: Map<string, Uint8Array>; handles: number }>();
+const contents = new Map<string, SharedContents>();
+
+interface SharedContents {
+  readonly objects: Map<string, Uint8Array>;
+  handles: number;
+}
+
+/** Forgets the contents of a `memory://` data store. Handles that are still open go on with what they have. */
+export function dropMemoryDataStore(name: string): void {
+  contents.delete(name);
+}
 
 export interface MemoryDataStoreOptions {
   readonly requestsInFlight: number;
@@ -21,7 +31,7 @@ export class MemoryDataStore implements DataStore {
   readonly #name: string;
   /** Ends with `/` unless empty. */
   readonly #prefix: string;
-  readonly #objects: Map<string, Uint8Array>;
+  readonly #shared: SharedContents;
   readonly #options: MemoryDataStoreOptions;
   readonly #lifetime: Lifetime;
 
@@ -31,10 +41,10 @@ export class MemoryDataStore implements DataStore {
     this.#prefix = prefix === "" ? "" : `${prefix}/`;
     this.#options = options;
     this.#lifetime = new Lifetime(location);
-    const shared = contents.get(name) ?? { objects: new Map<string, Uint8Array>(), handles: 0 };
+    const shared = contents.get(name) ?? { objects: new Map(), handles: 0 };
     contents.set(name, shared);
     shared.handles++;
-    this.#objects = shared.objects;
+    this.#shared = shared;
   }
 
   async head(path: string): Promise<DataObject> {
@@ -46,6 +56,7 @@ export class MemoryDataStore implements DataStore {
     checkDataPath(path);
     checkRanges(ranges);
     return await this.#lifetime.run(async () => {
+      if (lastByteOf(ranges) === 0) return ranges.map(() => new Uint8Array());
       const bytes = this.#find(path);
       const action = { verb: "read", path, location: this.location } as const;
       return await readPlanned(
@@ -64,39 +75,39 @@ export class MemoryDataStore implements DataStore {
   async put(path: string, bytes: Uint8Array): Promise<void> {
     checkDataPath(path);
     checkBytes(bytes);
-    await this.#lifetime.run(() => Promise.resolve(this.#objects.set(this.#prefix + path, Uint8Array.from(bytes))));
+    await this.#lifetime.run(() =>
+      Promise.resolve(this.#shared.objects.set(this.#prefix + path, Uint8Array.from(bytes))),
+    );
   }
 
   async delete(path: string): Promise<void> {
     checkDataPath(path);
-    await this.#lifetime.run(() => Promise.resolve(this.#objects.delete(this.#prefix + path)));
+    await this.#lifetime.run(() => Promise.resolve(this.#shared.objects.delete(this.#prefix + path)));
   }
 
   async *list(prefix: string): AsyncGenerator<DataObject, void, undefined> {
     checkDataPrefix(prefix);
     const start = this.#prefix + prefix;
     const paths = await this.#lifetime.run(() =>
-      Promise.resolve([...this.#objects.keys()].filter((path) => path.startsWith(start)).sort(comparePaths)),
+      Promise.resolve([...this.#shared.objects.keys()].filter((path) => path.startsWith(start)).sort(comparePaths)),
     );
     for (const path of paths) {
-      const bytes = await this.#lifetime.run(() => Promise.resolve(this.#objects.get(path)));
+      const bytes = await this.#lifetime.run(() => Promise.resolve(this.#shared.objects.get(path)));
       if (bytes !== undefined) yield { path: path.slice(this.#prefix.length), sizeBytes: bytes.length };
     }
   }
 
   async close(): Promise<void> {
     await this.#lifetime.close(() => {
-      const shared = contents.get(this.#name);
-      if (shared !== undefined) {
-        shared.handles--;
-        if (shared.handles === 0 && shared.objects.size === 0) contents.delete(this.#name);
-      }
+      this.#shared.handles--;
+      const isUnused = this.#shared.handles === 0 && this.#shared.objects.size === 0;
+      if (isUnused && contents.get(this.#name) === this.#shared) contents.delete(this.#name);
       return Promise.resolve();
     });
   }
 
   #find(path: string): Uint8Array {
-    const bytes = this.#objects.get(this.#prefix + path);
+    const bytes = this.#shared.objects.get(this.#prefix + path);
     if (bytes === undefined) throw missingObject({ verb: "read", path, location: this.location });
     return bytes;
   }

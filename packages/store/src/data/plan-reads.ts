@@ -66,6 +66,11 @@ export function checkRanges(ranges: readonly ByteRange[]): void {
   }
 }
 
+/** Where the last byte asked for ends. 0: nothing is asked for, and so whether the object exists is not either. */
+export function lastByteOf(ranges: readonly ByteRange[]): number {
+  return ranges.reduce((last, { offset, length }) => (length > 0 ? Math.max(last, offset + length) : last), 0);
+}
+
 function refuse(message: string, remedy: string): InvalidArgumentError {
   return new InvalidArgumentError(message, { remedy });
 }

@@ -1,9 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { ClosedError, type MoraineError, NotFoundError, StoreError, StoreUnavailableError } from "@moraine/codec";
+import {
+  ClosedError,
+  ConfigurationError,
+  type MoraineError,
+  NotFoundError,
+  StoreError,
+  StoreUnavailableError,
+} from "@moraine/codec";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type DataStoreOptions, openDataStore } from "../../src/data/open-data-store.js";
 import type { DataStore } from "../../src/interface.js";
+import { sameBytes } from "./same-bytes.js";
 import {
   type Script,
   type ScriptedS3,
@@ -195,6 +203,21 @@ describe("answers with the wrong bytes", () => {
     expect(short.message).toContain("ends after 25 bytes, but bytes up to 30 were asked for");
   });
 
+  test("a refused answer gives its connection back, though its bytes were never read", async () => {
+    const { store } = await scripted(
+      (request, response) => {
+        if (request.count % 2 === 0) return sendRange(request, response, object);
+        response.writeHead(206, { "content-range": "bytes 5-9999999/10000000", "content-length": 9_999_995 });
+        response.write(object);
+      },
+      { requestsInFlight: 1 },
+    );
+    for (let round = 0; round < 3; round++) {
+      await expect(store.readRanges("x", whole)).rejects.toThrow(StoreError);
+      expect(sameBytes(await store.readRanges("x", whole), [object])).toBe(true);
+    }
+  });
+
   test("the whole object is taken where it is what was asked for", async () => {
     const { store } = await scripted(
       (_, response) => void response.writeHead(200, { "content-length": 4000 }).end(object),
@@ -211,6 +234,49 @@ describe("answers with the wrong bytes", () => {
     expect(failure).toBeInstanceOf(StoreError);
     expect(failure.message).toContain("replaced during the call");
     expect(requests[1]?.headers["if-match"]).toBe('"1"');
+  });
+});
+
+describe("settings from the environment", () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  function stubEnvironment(variables: Readonly<Record<string, string>>): void {
+    const cleared = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_REGION", "AWS_DEFAULT_REGION"];
+    for (const name of [...cleared, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"]) {
+      vi.stubEnv(name, undefined);
+    }
+    vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+    vi.stubEnv("AWS_CONFIG_FILE", "/nonexistent");
+    vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent");
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  }
+
+  const keys = { AWS_ACCESS_KEY_ID: "from-environment", AWS_SECRET_ACCESS_KEY: "secret" };
+
+  test.each(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])("%s, region and keys", async (name) => {
+    const server = await startScriptedS3((request, response) => sendRange(request, response, object));
+    cleanUp.push(() => server.stop());
+    stubEnvironment({ ...keys, [name]: server.options.s3?.endpoint ?? "", AWS_DEFAULT_REGION: "eu-north-1" });
+    const store = await openDataStore("s3://lake/p");
+    expect(sameBytes(await store.readRanges("x", whole), [object])).toBe(true);
+    expect(server.requests[0]?.url).toMatch(/^\/lake\/p\/x/u);
+    expect(server.requests[0]?.headers.authorization).toMatch(/from-environment\/\d+\/eu-north-1\/s3/u);
+    await store.close();
+  });
+
+  test("no region, and no keys", async () => {
+    stubEnvironment(keys);
+    const placeless = await openDataStore("s3://lake");
+    await expect(placeless.head("x")).rejects.toThrow(ConfigurationError);
+    await placeless.close();
+    stubEnvironment({ AWS_ENDPOINT: "http://127.0.0.1:1" });
+    const nobody = await openDataStore("s3://lake");
+    const failure = await failureOf(nobody.head("x"));
+    expect(failure).toBeInstanceOf(StoreUnavailableError);
+    expect(failure.remedy).toContain("AWS_ACCESS_KEY_ID");
+    await nobody.close();
   });
 });
 
