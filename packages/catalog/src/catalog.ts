@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ClosedError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
+import { ClosedError, ConfigurationError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
@@ -23,11 +23,11 @@ import { Transaction } from "./transaction.js";
 export interface CatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
   readonly store: WritableStore;
-  /** Access to data files, for scoped reads. */
-  readonly dataFiles?: DataStoreSet | undefined;
+  /** Gives access to the data files under the lake's data path. Without it nothing is read from or written to data files. */
+  readonly openDataFiles?: ((dataPath: string) => DataStoreSet) | undefined;
   /** Recorded when the store is created. Default false. */
   readonly encrypted?: boolean;
-  /** Recorded when the store is created. */
+  /** Where data files stand. Recorded when the store is created, or at the first open that names it; another one is refused later. */
   readonly dataPath?: string | undefined;
   /** Microseconds since the epoch, for tests. */
   readonly nowMicros?: () => bigint;
@@ -69,7 +69,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   private constructor(options: CatalogOptions, head: Tip) {
     super();
     this.#store = options.store;
-    this.#dataFiles = options.dataFiles;
+    const dataPath = recordedDataPath(head) ?? options.dataPath;
+    this.#dataFiles = dataPath === undefined ? undefined : options.openDataFiles?.(dataPath);
     this.#nowMicros = options.nowMicros ?? clockMicros;
     this.#newUuid = options.newUuid ?? randomUUID;
     this.#pending = new PendingWrites();
@@ -79,7 +80,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       store: options.store,
       pending: this.#pending,
       registry: this.#registry,
-      files: options.dataFiles === undefined ? undefined : new TableFiles(options.dataFiles),
+      files: this.#dataFiles === undefined ? undefined : new TableFiles(this.#dataFiles),
     };
     this.#committer = new Committer(options.store, head, this.#pending, {
       beforeWrite: () => this.#pins.beforeWrite(),
@@ -95,7 +96,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   /**
    * Opens the catalog of a store, and creates it in a store that is empty.
    *
-   * Errors: `migration_required` for another format, `open_raced` when two writers create the store at the same moment.
+   * Errors: `migration_required` for another format, `configuration` for another data path than the one recorded,
+   * `open_raced` when two writers create the store at the same moment.
    */
   static async open(options: CatalogOptions): Promise<Catalog> {
     for (let attempt = 1; !(await checkFormat(options.store)); attempt++) {
@@ -107,7 +109,19 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
         newUuid: options.newUuid ?? randomUUID,
       });
     }
-    return new Catalog(options, new Tip(await loadState(options.store)));
+    const head = new Tip(await loadState(options.store));
+    const recorded = recordedDataPath(head);
+    const { dataPath } = options;
+    if (dataPath !== undefined && recorded !== undefined && withSlash(dataPath) !== withSlash(recorded)) {
+      throw new ConfigurationError(`the lake's data path is ${recorded}, and it was opened with ${dataPath}`, {
+        remedy: "Open it without dataPath, or with the one recorded.",
+      });
+    }
+    const catalog = new Catalog(options, head);
+    if (dataPath !== undefined && recorded === undefined) {
+      await catalog.commit((transaction) => transaction.setOption({ scope: "global", key: "data_path", value: dataPath }));
+    }
+    return catalog;
   }
 
   /**
@@ -239,6 +253,15 @@ function stepOf<T>(commit: StagedCommit, value: T): Step<T> {
 
 function single<T>(step: Step<T>): { readonly commits: readonly StagedCommit[]; readonly result: CommitResult<T> } {
   return { commits: [step.commit], result: step.result };
+}
+
+function recordedDataPath(tip: Tip): string | undefined {
+  return tip.state.get("option", 0n, 0n)?.options.get("data_path");
+}
+
+/** Paths with and without a slash at the end name the same folder. */
+function withSlash(path: string): string {
+  return path.endsWith("/") ? path : `${path}/`;
 }
 
 function clockMicros(): bigint {

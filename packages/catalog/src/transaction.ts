@@ -1,10 +1,11 @@
 import type { ColumnId, DataFileId, DeleteFileId, IndexId, MacroId, PartitionId, RowId, SchemaId, SortId, TableId, ViewId } from "@moraine/codec";
-import { ClosedError } from "@moraine/codec";
+import { ClosedError, NotFoundError } from "@moraine/codec";
 import { type InlineDeleteArguments, inlineDelete } from "./inline/delete.js";
 import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush.js";
 import { type InlineInsertArguments, inlineInsert } from "./inline/insert.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { Backfill, CommitDraft, FileEntries, FileRemovals } from "./operations.js";
+import { checkArray } from "./verbs/arguments.js";
 import {
   addColumn,
   type AddColumnArguments,
@@ -63,7 +64,9 @@ export interface ExpireIndexedDeleteFileArguments extends ExpireDeleteFileArgume
   readonly entries?: "scoped-read";
 }
 
-export interface CreateIndexArguments extends Omit<CreateIndexDefinitionArguments, "state"> {
+export interface CreateIndexArguments extends Omit<CreateIndexDefinitionArguments, "state" | "columns"> {
+  /** Top-level columns by field id or by name, the most significant first. */
+  readonly columns: readonly (ColumnId | string)[];
   /**
    * Entries of the rows in data files, or `"scoped-read"`, which is the default where the catalog has a data path. Inline
    * rows are always read by moraine.
@@ -156,11 +159,22 @@ export class Transaction extends CatalogSnapshot {
   /** Creates an index and, in the same commit, the entries of every live row. */
   createIndex(args: CreateIndexArguments): IndexId {
     return this.#run((draft, { backfill, ...definition }) => {
-      const indexId = createIndexDefinition(draft, definition);
+      const columns = this.#columnIds(definition.table, checkArray(definition.columns, "columns"));
+      const indexId = createIndexDefinition(draft, { ...definition, columns });
       const fileIds = draft.list("data_file", definition.table).map((file) => file.dataFileId);
       draft.indexOps.push({ kind: "create_index", tableId: definition.table, indexId, backfill, fileIds });
       return indexId;
     }, args);
+  }
+
+  #columnIds(table: TableId, columns: readonly (ColumnId | string)[]): ColumnId[] {
+    const named = columns.some((column) => typeof column === "string") ? this.columnsOf(table) : [];
+    return columns.map((column) => {
+      if (typeof column !== "string") return column;
+      const found = named.find(({ name, parentColumn }) => name === column && parentColumn === undefined);
+      if (found === undefined) throw new NotFoundError(`table ${table} has no column of the name given`);
+      return found.id;
+    });
   }
 
   dropIndex(args: DropIndexArguments): void {

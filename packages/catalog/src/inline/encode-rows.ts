@@ -61,7 +61,6 @@ const encodeColumn = (column: WritableColumn, rows: readonly PlainRow[], nodes: 
     buffers.push(...parts.buffers);
     return;
   }
-  arrowTypeOf(column);
   const type = parseColumnType(column.columnType);
   const values = inputs.map((input, position) => (input === null ? null : convert(column, input, position)));
   nodes.push({ length: rows.length, nullCount });
