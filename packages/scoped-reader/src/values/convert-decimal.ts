@@ -70,8 +70,13 @@ function sameScale(
   if (width !== wideBytes || type !== "int128") return null;
   if (endian === "little") return new Uint8Array(raw.values.subarray(0, raw.length * wideBytes));
   const to = new Uint8Array(raw.length * wideBytes);
-  for (let start = 0; start < to.length; start += wideBytes) {
-    for (let i = 0; i < wideBytes; i++) to[start + i] = raw.values[start + wideBytes - 1 - i] ?? 0;
+  const words = new Uint32Array(to.buffer);
+  const view = new DataView(raw.values.buffer, raw.values.byteOffset, raw.values.byteLength);
+  for (let at = 0; at < words.length; at += 4) {
+    words[at + 3] = view.getUint32(at * 4, false);
+    words[at + 2] = view.getUint32(at * 4 + 4, false);
+    words[at + 1] = view.getUint32(at * 4 + 8, false);
+    words[at] = view.getUint32(at * 4 + 12, false);
   }
   return to;
 }

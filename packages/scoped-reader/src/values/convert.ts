@@ -12,7 +12,7 @@ import {
 } from "./convert-number.js";
 import { datesToDates, datesToTimestamps, int96ToTimestamps, rescaleCounts } from "./convert-temporal.js";
 import { clearNulls } from "./numbers.js";
-import { expandValidity, type RawColumn } from "./raw-column.js";
+import { expandValidity, type RawColumn, unpackBits } from "./raw-column.js";
 import { describeSource, type SourceType } from "./source-type.js";
 import { nullVector } from "./vector.js";
 
@@ -139,11 +139,7 @@ function convertTimestamp(
 }
 
 function expandBooleans(raw: RawColumn, validity: Validity): Uint8Array {
-  const to = new Uint8Array(raw.length);
-  for (let i = 0; i < to.length; i++) {
-    const at = raw.valuesOffset + i;
-    to[i] = ((raw.values[at >> 3] ?? 0) >> (at & 7)) & 1;
-  }
+  const to = unpackBits(raw.values, raw.valuesOffset, raw.length);
   clearNulls(to, validity);
   return to;
 }

@@ -47,6 +47,10 @@ export function clearNulls(
     for (let i = 0; i < validity.length; i++) if (validity[i] === 0) values[i] = 0n;
     return;
   }
+  if (width === 1) {
+    for (let i = 0; i < validity.length; i++) if (validity[i] === 0) values[i] = 0;
+    return;
+  }
   for (let i = 0; i < validity.length; i++) if (validity[i] === 0) values.fill(0, i * width, (i + 1) * width);
 }
 

@@ -18,13 +18,33 @@ export interface RawColumn {
 export function expandValidity(raw: RawColumn): Uint8Array | null {
   const { validity, validityOffset, length } = raw;
   if (validity === null) return null;
-  const bytes = new Uint8Array(length);
-  let valid = 0;
-  for (let i = 0; i < length; i++) {
-    const at = validityOffset + i;
-    const bit = ((validity[at >> 3] ?? 0) >> (at & 7)) & 1;
-    bytes[i] = bit;
-    valid += bit;
+  const bytes = unpackBits(validity, validityOffset, length);
+  return bytes.includes(0) ? bytes : null;
+}
+
+/** `count` bits from bit `offset` on, least significant first, as bytes of 0 or 1. */
+export function unpackBits(bits: Uint8Array, offset: number, count: number): Uint8Array {
+  const bytes = new Uint8Array(count);
+  let i = 0;
+  const single = (end: number): void => {
+    for (; i < end; i++) {
+      const at = offset + i;
+      bytes[i] = ((bits[at >> 3] ?? 0) >> (at & 7)) & 1;
+    }
+  };
+  single(Math.min(count, (8 - (offset & 7)) & 7));
+  // Whole bytes of the bitmap, eight rows a turn.
+  for (let from = (offset + i) >> 3; i + 8 <= count; i += 8, from++) {
+    const byte = bits[from] ?? 0;
+    bytes[i] = byte & 1;
+    bytes[i + 1] = (byte >> 1) & 1;
+    bytes[i + 2] = (byte >> 2) & 1;
+    bytes[i + 3] = (byte >> 3) & 1;
+    bytes[i + 4] = (byte >> 4) & 1;
+    bytes[i + 5] = (byte >> 5) & 1;
+    bytes[i + 6] = (byte >> 6) & 1;
+    bytes[i + 7] = byte >> 7;
   }
-  return valid === length ? null : bytes;
+  single(count);
+  return bytes;
 }
