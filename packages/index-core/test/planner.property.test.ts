@@ -186,7 +186,7 @@ describe("CommitPlanner against a model", () => {
         }
         await compareReads(store, layouts, entries);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });

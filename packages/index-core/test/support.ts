@@ -84,6 +84,11 @@ export async function withStore<T>(use: (store: WritableStore) => Promise<T>): P
 
 export type MemberOutcome = PlannedEntries | Error;
 
+/** The text of a refusal. */
+export function refusal(outcome: MemberOutcome | undefined): string {
+  return outcome instanceof Error ? outcome.message : "accepted";
+}
+
 /** Plans members in order and writes what the accepted ones staged. */
 export async function commitGroup(
   store: WritableStore,
@@ -102,8 +107,7 @@ export async function commitGroup(
       throw error;
     }
   });
-  const report = { count: batch.count };
-  if (report.count > 0) await store.write(batch.finish());
+  if (batch.count > 0) await store.write(batch.finish());
   return { outcomes, planner, batch };
 }
 
