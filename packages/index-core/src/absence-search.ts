@@ -4,6 +4,7 @@ import { AbsentSpans } from "./absent-spans.js";
 import { compareRanges, successor } from "./bytes.js";
 import { type IndexChange, keyStartOf } from "./index-change.js";
 import { absenceScanMinimumKeys } from "./limits.js";
+import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 
 /**
  * Finds spans of the value-keyed range of an index in which the view holds nothing. For each index that gains many
@@ -68,16 +69,27 @@ class NewKeys {
 
   include(keys: IndexKeys): void {
     const { data, ends, multi } = keys;
+    // Positions after the prefix, which all keys of an index share.
     let lowest = -1;
     let highest = -1;
-    for (let i = 0; i < keys.count; i++) {
+    let lowestStart = 0;
+    let highestStart = 0;
+    for (let i = 0, keyStart = 0; i < keys.count; i++) {
+      const end = ends[i]!;
+      const start = keyStart + indexKeyPrefixBytes;
+      keyStart = end;
       if (multi[i] !== 0) continue;
       this.count++;
-      const start = keyStartOf(keys, i);
-      const end = ends[i]!;
-      if (lowest < 0 || compareRanges(data, start, end, data, keyStartOf(keys, lowest), ends[lowest]!) < 0) lowest = i;
-      if (highest < 0 || compareRanges(data, start, end, data, keyStartOf(keys, highest), ends[highest]!) > 0)
+      if (highest < 0) {
+        lowest = highest = i;
+        lowestStart = highestStart = start;
+      } else if (compareRanges(data, start, end, data, highestStart, ends[highest]!) > 0) {
         highest = i;
+        highestStart = start;
+      } else if (compareRanges(data, start, end, data, lowestStart, ends[lowest]!) < 0) {
+        lowest = i;
+        lowestStart = start;
+      }
     }
     if (lowest < 0) return;
     const low = keyPlace(keys, lowest);

@@ -171,13 +171,14 @@ export class CommitPlanner {
     const table = this.#keys;
     let bytes = 0;
     for (let i = first; i < last; i++) bytes += table.keyEnd(requested[i]!) - table.keyStart(requested[i]!);
+    const { keyBytes } = table;
     const data = new Uint8Array(bytes);
     const ends = new Uint32Array(last - first);
     let at = 0;
     for (let i = first; i < last; i++) {
       const key = requested[i]!;
       const end = table.keyEnd(key);
-      for (let from = table.keyStart(key); from < end; from++, at++) data[at] = table.keyBytes[from]!;
+      for (let from = table.keyStart(key); from < end; from++, at++) data[at] = keyBytes[from]!;
       ends[i - first] = at;
     }
     const values = await this.#view.getMany({ data, ends });
