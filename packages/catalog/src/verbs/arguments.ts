@@ -12,6 +12,11 @@ export function invalid(argument: string, expected: string): InvalidArgumentErro
   });
 }
 
+/** The default of an argument that was left out. Unlike `??`, it does not take `null` for left out. */
+export function orDefault<T>(value: T | undefined, defaultValue: T): T {
+  return value === undefined ? defaultValue : value;
+}
+
 /** Refuses anything but an object: callers from JavaScript pass what they like. */
 export function checkObject<T extends object>(value: T, argument: string): T {
   if (typeof value !== "object" || (value as unknown) === null || Array.isArray(value))

@@ -1,7 +1,15 @@
 import { type ColumnValue, ConstraintError, UnsupportedError } from "@moraine/codec";
 import { quoted } from "../model/error-text.js";
 import { maxColumnNestingLevels } from "../model/limits.js";
-import { checkArray, checkBoolean, checkName, checkObject, checkOptionalString, checkText } from "./arguments.js";
+import {
+  checkArray,
+  checkBoolean,
+  checkName,
+  checkObject,
+  checkOptionalString,
+  checkText,
+  orDefault,
+} from "./arguments.js";
 
 /** A column to be made. A nested one brings its fields: a struct's fields, a list's `element`, a map's `key` and `value`. */
 export interface ColumnDefinition {
@@ -62,7 +70,7 @@ function addLevel(
     out.push({
       name,
       columnType: checkColumnType(definition.columnType, `${here}.columnType`),
-      nullsAllowed: checkBoolean(definition.nullsAllowed ?? true, `${here}.nullsAllowed`),
+      nullsAllowed: checkBoolean(orDefault(definition.nullsAllowed, true), `${here}.nullsAllowed`),
       defaultValue: checkOptionalString(definition.defaultValue, `${here}.defaultValue`),
       parent,
     });

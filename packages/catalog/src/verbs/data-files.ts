@@ -21,6 +21,7 @@ import {
   checkOptionalString,
   checkString,
   checkText,
+  orDefault,
 } from "./arguments.js";
 import { requireColumn, requireDataFile, requireTable } from "./require.js";
 
@@ -138,8 +139,8 @@ export function checkDataFile(draft: Draft, table: bigint, file: DataFile, argum
       endSnapshot: undefined,
       fileOrder: undefined,
       path: checkText(file.path, `${argument}.path`),
-      pathIsRelative: checkBoolean(file.pathIsRelative ?? true, `${argument}.pathIsRelative`),
-      fileFormat: checkText(file.fileFormat ?? "parquet", `${argument}.fileFormat`),
+      pathIsRelative: checkBoolean(orDefault(file.pathIsRelative, true), `${argument}.pathIsRelative`),
+      fileFormat: checkText(orDefault(file.fileFormat, "parquet"), `${argument}.fileFormat`),
       recordCount,
       fileSizeBytes,
       footerSize: checkCount(file.footerSize, `${argument}.footerSize`),
@@ -161,7 +162,7 @@ export function stageDataFile(draft: Draft, file: CheckedDataFile, place: DataFi
 }
 
 function partitionValues(file: DataFile, tableId: bigint, keyCount: number, argument: string): FilePartitionValue[] {
-  const values = checkArray(file.partitionValues ?? [], `${argument}.partitionValues`);
+  const values = checkArray(orDefault(file.partitionValues, []), `${argument}.partitionValues`);
   if (values.length !== keyCount) {
     throw new ConstraintError(
       `a file of table ${tableId} has ${values.length} partition values where the table has ${keyCount} partition keys`,
@@ -181,7 +182,7 @@ function columnStats(
   argument: string,
 ): Omit<FileColumnStatsValue, "dataFileId">[] {
   const seen = new Set<bigint>();
-  return checkArray(file.columnStats ?? [], `${argument}.columnStats`).map((stats, at) => {
+  return checkArray(orDefault(file.columnStats, []), `${argument}.columnStats`).map((stats, at) => {
     const here = `${argument}.columnStats[${at}]`;
     checkObject(stats, here);
     const columnId = checkId(stats.columnId, `${here}.columnId`);

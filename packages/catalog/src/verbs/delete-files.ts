@@ -8,6 +8,7 @@ import {
   checkObject,
   checkOptionalString,
   checkText,
+  orDefault,
 } from "./arguments.js";
 import { requireDataFile, requireTable } from "./require.js";
 
@@ -47,8 +48,8 @@ export function registerDeleteFile(draft: Draft, args: RegisterDeleteFileArgumen
   const target = requireDataFile(draft, tableId, checkId(file.dataFileId, "file.dataFileId"));
   const { dataFileId } = target;
   const path = checkText(file.path, "file.path");
-  const pathIsRelative = checkBoolean(file.pathIsRelative ?? true, "file.pathIsRelative");
-  const format = checkText(file.format ?? "parquet", "file.format");
+  const pathIsRelative = checkBoolean(orDefault(file.pathIsRelative, true), "file.pathIsRelative");
+  const format = checkText(orDefault(file.format, "parquet"), "file.format");
   const deleteCount = checkCount(file.deleteCount, "file.deleteCount");
   const fileSizeBytes = checkCount(file.fileSizeBytes, "file.fileSizeBytes");
   const footerSize = checkCount(file.footerSize, "file.footerSize");

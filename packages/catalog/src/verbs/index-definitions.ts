@@ -10,7 +10,7 @@ import {
 } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
-import { checkArray, checkBoolean, checkId, checkName, checkObject, checkOneOf } from "./arguments.js";
+import { checkArray, checkBoolean, checkId, checkName, checkObject, checkOneOf, orDefault } from "./arguments.js";
 import { requireColumn, requireTable } from "./require.js";
 
 /** How one column of an index is ordered. */
@@ -54,10 +54,14 @@ export function createIndexDefinition(draft: Draft, args: CreateIndexDefinitionA
   const { tableId } = table;
   const name = checkName(args.name, "name");
   const columnIds = checkColumns(draft, tableId, args.columns);
-  const unique = checkBoolean(args.unique ?? false, "unique");
-  const orders = checkOrders(args.orders ?? [], columnIds.length);
-  const maintenance = checkOneOf(args.maintenance ?? "synchronous", ["synchronous", "deferred"], "maintenance");
-  const state = checkOneOf(args.state ?? "ready", ["ready", "building"], "state");
+  const unique = checkBoolean(orDefault(args.unique, false), "unique");
+  const orders = checkOrders(orDefault(args.orders, []), columnIds.length);
+  const maintenance = checkOneOf(
+    orDefault(args.maintenance, "synchronous"),
+    ["synchronous", "deferred"],
+    "maintenance",
+  );
+  const state = checkOneOf(orDefault(args.state, "ready"), ["ready", "building"], "state");
   if (unique && maintenance === "deferred") {
     throw new ConstraintError(
       "an index that refuses duplicates cannot be deferred: it must know every row before a commit lands",
@@ -130,8 +134,8 @@ function checkOrders(orders: readonly ColumnOrder[], columnCount: number): Colum
   return orders.map((order, at) => {
     checkObject(order, `orders[${at}]`);
     return {
-      direction: checkOneOf(order.direction ?? "asc", ["asc", "desc"], `orders[${at}].direction`),
-      nulls: checkOneOf(order.nulls ?? "last", ["first", "last"], `orders[${at}].nulls`),
+      direction: checkOneOf(orDefault(order.direction, "asc"), ["asc", "desc"], `orders[${at}].direction`),
+      nulls: checkOneOf(orDefault(order.nulls, "last"), ["first", "last"], `orders[${at}].nulls`),
     };
   });
 }

@@ -19,6 +19,7 @@ import {
   checkOneOf,
   checkOptionalString,
   checkText,
+  orDefault,
 } from "./arguments.js";
 import { requireSchema } from "./require.js";
 
@@ -105,7 +106,7 @@ function implementationValue(implementation: MacroImplementation, at: number): I
     dialect: checkText(implementation.dialect, `${argument}.dialect`),
     sql: checkText(implementation.sql, `${argument}.sql`),
     macroType: checkOneOf(implementation.macroType, ["scalar", "table"], `${argument}.macroType`),
-    parameters: checkArray(implementation.parameters ?? [], `${argument}.parameters`).map((parameter, index) =>
+    parameters: checkArray(orDefault(implementation.parameters, []), `${argument}.parameters`).map((parameter, index) =>
       parameterValue(parameter, index, `${argument}.parameters[${index}]`),
     ),
   };
@@ -116,8 +117,8 @@ function parameterValue(parameter: MacroParameter, at: number, argument: string)
   return {
     columnId: BigInt(at),
     parameterName: checkName(parameter.parameterName, `${argument}.parameterName`),
-    parameterType: checkText(parameter.parameterType ?? "unknown", `${argument}.parameterType`),
+    parameterType: checkText(orDefault(parameter.parameterType, "unknown"), `${argument}.parameterType`),
     defaultValue: checkOptionalString(parameter.defaultValue, `${argument}.defaultValue`),
-    defaultValueType: checkText(parameter.defaultValueType ?? "unknown", `${argument}.defaultValueType`),
+    defaultValueType: checkText(orDefault(parameter.defaultValueType, "unknown"), `${argument}.defaultValueType`),
   };
 }

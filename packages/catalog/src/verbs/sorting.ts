@@ -1,6 +1,6 @@
 import { type SortExpression, type SortId, type TableId, ConstraintError, NotFoundError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
-import { checkArray, checkId, checkObject, checkOneOf, checkText } from "./arguments.js";
+import { checkArray, checkId, checkObject, checkOneOf, checkText, orDefault } from "./arguments.js";
 import { requireTable } from "./require.js";
 
 export interface SortKey {
@@ -34,9 +34,13 @@ export function setSorting(draft: Draft, args: SetSortingArguments): SortId {
     return {
       sortKeyIndex: BigInt(at),
       expression: checkText(key.expression, `${argument}.expression`),
-      dialect: checkText(key.dialect ?? "duckdb", `${argument}.dialect`),
-      sortDirection: checkOneOf(key.direction ?? "ASC", ["ASC", "DESC"], `${argument}.direction`),
-      nullOrder: checkOneOf(key.nullOrder ?? "NULLS_LAST", ["NULLS_FIRST", "NULLS_LAST"], `${argument}.nullOrder`),
+      dialect: checkText(orDefault(key.dialect, "duckdb"), `${argument}.dialect`),
+      sortDirection: checkOneOf(orDefault(key.direction, "ASC"), ["ASC", "DESC"], `${argument}.direction`),
+      nullOrder: checkOneOf(
+        orDefault(key.nullOrder, "NULLS_LAST"),
+        ["NULLS_FIRST", "NULLS_LAST"],
+        `${argument}.nullOrder`,
+      ),
     };
   });
   if (expressions.length === 0) {
