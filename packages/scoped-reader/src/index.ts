@@ -17,3 +17,4 @@ export { readRows, type ReadRowsOptions } from "./read-rows.js";
 export { rowIdFieldId } from "./resolve-columns.js";
 export { scanFile } from "./scan-file.js";
 export { vectorFromArrow } from "./vector-from-arrow.js";
+export { markUuidColumns } from "./parquet/mark-uuid-columns.js";

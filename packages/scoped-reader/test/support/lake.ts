@@ -52,7 +52,9 @@ export class TestLake {
   async source(name: string): Promise<FileSource> {
     const { sizeBytes } = await this.store.head(name);
     const [row] = await this.rows(`SELECT num_rows FROM parquet_file_metadata('${this.path(name)}')`);
-    return sourceOf(this.store, name, sizeBytes, BigInt(String(row?.[0])));
+    const [length] = await this.store.readRanges(name, [{ offset: sizeBytes - 8, length: 4 }]);
+    const footerSizeBytes = Buffer.from(length ?? []).readUInt32LE();
+    return { ...sourceOf(this.store, name, sizeBytes, BigInt(String(row?.[0]))), footerSizeBytes };
   }
 
   async bytes(name: string): Promise<Uint8Array> {
