@@ -8,7 +8,6 @@ import {
   DataFileValue,
   IndexDefinitionValue,
   MacroValue,
-  MappingValue,
   SchemaValue,
   SnapshotValue,
   TableColumnStatsValue,
@@ -197,5 +196,41 @@ describe("lookups", () => {
     session.commit((draft) => createSchema(draft, { name: "s" }));
     expect(held.schemas().map((info) => info.name)).toEqual(["main"]);
     expect(session.snapshot.schemas().map((info) => info.name)).toEqual(["main", "s"]);
+  });
+});
+
+describe("arguments of reads", () => {
+  const view = head(schema, table);
+  const wrong = undefined as never;
+
+  it.each([
+    ["schemaByName", () => view.schemaByName(wrong)],
+    ["schemaById", () => view.schemaById(wrong)],
+    ["tablesIn", () => view.tablesIn(wrong)],
+    ["tableByName", () => view.tableByName(main, wrong)],
+    ["tableById", () => view.tableById("1" as never)],
+    ["columnsOf", () => view.columnsOf(1 as never)],
+    ["viewsIn", () => view.viewsIn(wrong)],
+    ["viewByName", () => view.viewByName(wrong, "v")],
+    ["viewById", () => view.viewById(wrong)],
+    ["macrosIn", () => view.macrosIn(wrong)],
+    ["macroByName", () => view.macroByName(main, "m", "other" as never)],
+    ["macroById", () => view.macroById(wrong)],
+    ["mappingsOf", () => view.mappingsOf(wrong)],
+    ["partitioningOf", () => view.partitioningOf(wrong)],
+    ["sortingOf", () => view.sortingOf(wrong)],
+    ["indexesOf", () => view.indexesOf(wrong)],
+    ["indexByName", () => view.indexByName(t, wrong)],
+    ["indexById", () => view.indexById(t, wrong)],
+    ["indexBySchemaName", () => view.indexBySchemaName(wrong, "i")],
+    ["option", () => view.option({ table: wrong }, "k")],
+    ["option", () => view.option("global", wrong)],
+    ["tagsOf", () => view.tagsOf(wrong)],
+    ["dataFilesOf", () => view.dataFilesOf(wrong)],
+    ["deleteFilesOf", () => view.deleteFilesOf(wrong)],
+    ["tableStats", () => view.tableStats(wrong)],
+    ["columnStats", () => view.columnStats(t, wrong)],
+  ])("%s refuses what is no id or name", (_name, read) => {
+    expect(codeOf(read)).toBe("invalid_argument");
   });
 });

@@ -8,9 +8,11 @@ import {
   type ViewId,
   ConstraintError,
 } from "@moraine/codec";
+import { checkId, checkOneOf, checkString } from "../verbs/arguments.js";
 import type { MacroType } from "./change.js";
 import { Draft } from "./draft.js";
 import { quoted } from "./error-text.js";
+import { type OptionScope, checkOptionScope, optionIds } from "./option-scope.js";
 import type { CatalogReader, CatalogState } from "./state.js";
 import * as values from "./view-values.js";
 import type {
@@ -31,9 +33,6 @@ import type {
   TagInfo,
   ViewInfo,
 } from "./view-types.js";
-
-/** The scope in which an option is looked up; wider scopes answer where narrower ones are silent. */
-export type OptionLookupScope = "global" | { readonly schema: SchemaId } | { readonly table: TableId };
 
 /**
  * The catalog as it stands at one snapshot, or as a commit's draft leaves it. A value: later commits do not move it.
@@ -58,76 +57,98 @@ export class CatalogSnapshot {
   }
 
   schemaByName(name: string): SchemaInfo | undefined {
+    checkString(name, "name");
     return map(this.#reader.schemaByName(name), values.schemaInfo);
   }
 
   schemaById(schema: SchemaId): SchemaInfo | undefined {
+    checkId(schema, "schema");
     return map(this.#reader.get("schema", schema), values.schemaInfo);
   }
 
   /** By ascending id. */
   tablesIn(schema: SchemaId): TableInfo[] {
+    checkId(schema, "schema");
     return this.#reader.tablesIn(schema).map(values.tableInfo);
   }
 
   tableByName(schema: SchemaId, name: string): TableInfo | undefined {
+    checkId(schema, "schema");
+    checkString(name, "name");
     return map(this.#reader.tableByName(schema, name), values.tableInfo);
   }
 
   tableById(table: TableId): TableInfo | undefined {
+    checkId(table, "table");
     return map(this.#reader.get("table", table), values.tableInfo);
   }
 
   /** By position, nested fields after their parents. */
   columnsOf(table: TableId): ColumnInfo[] {
+    checkId(table, "table");
     const columns = this.#reader.list("column", table);
     columns.sort((a, b) => (a.columnOrder < b.columnOrder ? -1 : a.columnOrder > b.columnOrder ? 1 : 0));
     return columns.map(values.columnInfo);
   }
 
   viewsIn(schema: SchemaId): ViewInfo[] {
+    checkId(schema, "schema");
     return this.#reader.viewsIn(schema).map(values.viewInfo);
   }
 
   viewByName(schema: SchemaId, name: string): ViewInfo | undefined {
+    checkId(schema, "schema");
+    checkString(name, "name");
     return map(this.#reader.viewByName(schema, name), values.viewInfo);
   }
 
   viewById(view: ViewId): ViewInfo | undefined {
+    checkId(view, "view");
     return map(this.#reader.get("view", view), values.viewInfo);
   }
 
   macrosIn(schema: SchemaId): MacroInfo[] {
+    checkId(schema, "schema");
     return this.#reader.macrosIn(schema).map(values.macroInfo);
   }
 
   macroByName(schema: SchemaId, name: string, type: MacroType = "scalar"): MacroInfo | undefined {
+    checkId(schema, "schema");
+    checkString(name, "name");
+    checkOneOf(type, ["scalar", "table"], "type");
     return map(this.#reader.macroByName(schema, name, type), values.macroInfo);
   }
 
   macroById(macro: MacroId): MacroInfo | undefined {
+    checkId(macro, "macro");
     return map(this.#reader.get("macro", macro), values.macroInfo);
   }
 
   mappingsOf(table: TableId): MappingInfo[] {
+    checkId(table, "table");
     return this.#reader.list("mapping", table).map(values.mappingInfo);
   }
 
   partitioningOf(table: TableId): PartitioningInfo | undefined {
+    checkId(table, "table");
     return map(this.#reader.list("partition", table)[0], values.partitioningInfo);
   }
 
   sortingOf(table: TableId): SortingInfo | undefined {
+    checkId(table, "table");
     return map(this.#reader.list("sort", table)[0], values.sortingInfo);
   }
 
   /** Every index of the table, in whatever state, by ascending id. */
   indexesOf(table: TableId): IndexInfo[] {
+    checkId(table, "table");
     return this.#reader.indexesOf(table).map(values.indexInfo);
   }
 
   /** The table's index of exactly that name. */
   indexByName(table: TableId, name: string): IndexInfo | undefined {
+    checkId(table, "table");
+    checkString(name, "name");
     return map(
       this.#reader.indexesOf(table).find((index) => index.indexName === name),
       values.indexInfo,
@@ -135,6 +156,8 @@ export class CatalogSnapshot {
   }
 
   indexById(table: TableId, index: IndexId): IndexInfo | undefined {
+    checkId(table, "table");
+    checkId(index, "index");
     return map(this.#reader.get("index", table, index), values.indexInfo);
   }
 
@@ -143,6 +166,8 @@ export class CatalogSnapshot {
    * that others wrote may have it: then ask by table.
    */
   indexBySchemaName(schema: SchemaId, name: string): IndexInfo | undefined {
+    checkId(schema, "schema");
+    checkString(name, "name");
     const found = this.#reader.indexesInSchemaByFoldedName(schema, name);
     if (found.length > 1) {
       const ids = found.map((index) => index.indexId).join(", ");
@@ -154,13 +179,14 @@ export class CatalogSnapshot {
   }
 
   /** The value in force: the table's, else its schema's, else the global one. */
-  option(scope: OptionLookupScope, key: string): string | undefined {
-    if (scope === "global") return this.#reader.get("option", 0n, 0n)?.options.get(key);
-    if ("schema" in scope)
-      return this.#reader.get("option", 1n, scope.schema)?.options.get(key) ?? this.option("global", key);
-    const own = this.#reader.get("option", 2n, scope.table)?.options.get(key);
+  option(scope: OptionScope, key: string): string | undefined {
+    checkOptionScope(scope, "scope");
+    checkString(key, "key");
+    const own = this.#reader.get("option", ...optionIds(scope))?.options.get(key);
+    if (own !== undefined || scope === "global") return own;
+    if ("schema" in scope) return this.option("global", key);
     const schemaId = this.#reader.get("table", scope.table)?.schemaId as SchemaId | undefined;
-    return own ?? this.option(schemaId === undefined ? "global" : { schema: schemaId }, key);
+    return this.option(schemaId === undefined ? "global" : { schema: schemaId }, key);
   }
 
   /** Where data files stand, if it was recorded. */
@@ -170,6 +196,7 @@ export class CatalogSnapshot {
 
   /** Tags in force at this snapshot, by key. */
   tagsOf(object: SchemaId | TableId | ViewId): TagInfo[] {
+    checkId(object, "object");
     return (this.#reader.get("tag", object)?.entries ?? [])
       .filter((entry) => entry.beginSnapshot <= this.#snapshotId)
       .filter((entry) => entry.endSnapshot === undefined || entry.endSnapshot > this.#snapshotId)
@@ -183,18 +210,23 @@ export class CatalogSnapshot {
 
   /** By ascending id. */
   dataFilesOf(table: TableId): DataFileInfo[] {
+    checkId(table, "table");
     return this.#reader.list("data_file", table).map(values.dataFileInfo);
   }
 
   deleteFilesOf(table: TableId): DeleteFileInfo[] {
+    checkId(table, "table");
     return this.#reader.list("delete_file", table).map(values.deleteFileInfo);
   }
 
   tableStats(table: TableId): TableStatsInfo | undefined {
+    checkId(table, "table");
     return map(this.#reader.get("table_stats", table), values.tableStatsInfo);
   }
 
   columnStats(table: TableId, column: ColumnId): ColumnStatsInfo | undefined {
+    checkId(table, "table");
+    checkId(column, "column");
     return map(this.#reader.get("table_column_stats", table, column), values.columnStatsInfo);
   }
 

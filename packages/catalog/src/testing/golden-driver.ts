@@ -1,13 +1,14 @@
 import type { ColumnId, DataFileId, DeleteFileId, IndexId, MacroId, SchemaId, TableId, ViewId } from "@moraine/codec";
 import type { MacroType } from "../model/change.js";
 import type { Draft } from "../model/draft.js";
+import type { OptionScope } from "../model/option-scope.js";
 import type { ColumnDefinition } from "../verbs/column-tree.js";
 import { addColumn, alterColumn, dropColumn, renameColumn } from "../verbs/columns.js";
 import { type DataFile, type FileColumnStats, expireDataFile, registerDataFile } from "../verbs/data-files.js";
 import { type DeleteFile, expireDeleteFile, registerDeleteFile } from "../verbs/delete-files.js";
 import { type ColumnOrder, createIndexDefinition, dropIndex } from "../verbs/index-definitions.js";
 import { type MacroImplementation, createMacro, dropMacro } from "../verbs/macros.js";
-import { type OptionScope, setOption, unsetOption } from "../verbs/options.js";
+import { setOption, unsetOption } from "../verbs/options.js";
 import { clearPartitioning, setPartitioning } from "../verbs/partitioning.js";
 import { createSchema, dropSchema } from "../verbs/schemas.js";
 import { type SortKey, clearSorting, setSorting } from "../verbs/sorting.js";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../model/draft.js";
 import { diffOrder } from "../model/entities.js";
-import { CatalogState, type CatalogReader } from "../model/state.js";
+import type { CatalogReader, CatalogState } from "../model/state.js";
 import { CatalogSnapshot } from "../model/view.js";
 import { registerDataFile } from "../verbs/data-files.js";
 import { registerDeleteFile } from "../verbs/delete-files.js";

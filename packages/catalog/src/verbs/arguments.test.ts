@@ -140,6 +140,10 @@ interface SpoiltCall {
   readonly args: Json;
 }
 
+function isRecord(value: Json): value is { readonly [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function* spoil(value: Json, path: string): Generator<SpoiltCall> {
   if (path !== "")
     for (const wrong of spoilt(value)) if (!(wrong === null && takesNull(path))) yield { path, args: wrong };
@@ -148,7 +152,7 @@ function* spoil(value: Json, path: string): Generator<SpoiltCall> {
       for (const call of spoil(item, `${path}[${at}]`))
         yield { ...call, args: (value as readonly Json[]).with(at, call.args) };
     }
-  } else if (typeof value === "object" && value !== null) {
+  } else if (isRecord(value)) {
     for (const [key, item] of Object.entries(value)) {
       for (const call of spoil(item, path === "" ? key : `${path}.${key}`))
         yield { ...call, args: { ...value, [key]: call.args } };

@@ -14,7 +14,8 @@ export function invalid(argument: string, expected: string): InvalidArgumentErro
 
 /** The default of an argument that was left out. Unlike `??`, it does not take `null` for left out. */
 export function orDefault<T>(value: T | undefined, defaultValue: T): T {
-  return value === undefined ? defaultValue : value;
+  if (value === undefined) return defaultValue;
+  return value;
 }
 
 /** Refuses anything but an object: callers from JavaScript pass what they like. */

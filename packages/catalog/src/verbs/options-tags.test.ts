@@ -1,6 +1,6 @@
 import type { SchemaId, TableId, ViewId } from "@moraine/codec";
 import { describe, expect, it } from "vitest";
-import type { OptionLookupScope } from "../model/view.js";
+import type { OptionScope } from "../model/option-scope.js";
 import { codeOf } from "../testing/errors.js";
 import { Session } from "../testing/session.js";
 import { setOption, unsetOption } from "./options.js";
@@ -22,7 +22,7 @@ function start(): { session: Session; table: TableId; view: ViewId } {
 describe("options", () => {
   it("answer from the table, then its schema, then everywhere", () => {
     const { session, table } = start();
-    const scopes: OptionLookupScope[] = ["global", { schema: main }, { table }];
+    const scopes: OptionScope[] = ["global", { schema: main }, { table }];
     const read = (): (string | undefined)[] => scopes.map((scope) => session.snapshot.option(scope, "k"));
     expect(read()).toEqual([undefined, undefined, undefined]);
     session.commit((draft) => setOption(draft, { scope: "global", key: "k", value: "g" }));
@@ -60,7 +60,7 @@ describe("options", () => {
   it("need a live scope and a key, and keep the global encrypted as it is", () => {
     const { session, table } = start();
     const draft = session.draft();
-    const set = (scope: OptionLookupScope, key: string) => codeOf(() => setOption(draft, { scope, key, value: "v" }));
+    const set = (scope: OptionScope, key: string) => codeOf(() => setOption(draft, { scope, key, value: "v" }));
     expect(set({ table: 99n as TableId }, "k")).toBe("not_found");
     expect(set({ schema: 99n as SchemaId }, "k")).toBe("not_found");
     expect(set("global", "")).toBe("constraint");

@@ -1,10 +1,8 @@
-import { type OptionScopeValue, type SchemaId, type TableId, ConstraintError } from "@moraine/codec";
+import { ConstraintError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
-import { checkId, checkName, checkObject, checkString, invalid } from "./arguments.js";
+import { type OptionScope, checkOptionScope, optionIds } from "../model/option-scope.js";
+import { checkName, checkObject, checkString } from "./arguments.js";
 import { requireSchema, requireTable } from "./require.js";
-
-/** Where an option holds: everywhere, in one schema, or for one table. The narrower scope wins when it is read. */
-export type OptionScope = "global" | { readonly schema: SchemaId } | { readonly table: TableId };
 
 export interface SetOptionArguments {
   readonly scope: OptionScope;
@@ -15,14 +13,6 @@ export interface SetOptionArguments {
 export interface UnsetOptionArguments {
   readonly scope: OptionScope;
   readonly key: string;
-}
-
-const scopeKinds = { global: 0n, schema: 1n, table: 2n } as const;
-
-/** The two ids of an option record's key: scope kind, scope id. */
-export function optionIds(scope: OptionScope): [bigint, bigint] {
-  if (scope === "global") return [scopeKinds.global, 0n];
-  return "schema" in scope ? [scopeKinds.schema, scope.schema] : [scopeKinds.table, scope.table];
 }
 
 /**
@@ -42,7 +32,7 @@ export function unsetOption(draft: Draft, args: UnsetOptionArguments): void {
   const options = new Map(draft.get("option", ...ids)?.options);
   if (!options.delete(key)) return;
   if (options.size === 0) draft.remove("option", ids);
-  else draft.put("option", ids, { options } satisfies OptionScopeValue);
+  else draft.put("option", ids, { options });
 }
 
 /** Removes every option of a scope that ceases to be. */
@@ -53,7 +43,9 @@ export function removeOptions(draft: Draft, scope: OptionScope): void {
 
 function checkTarget(draft: Draft, args: UnsetOptionArguments): { ids: [bigint, bigint]; key: string } {
   const { scope, key } = checkObject(args, "arguments");
-  checkScope(draft, scope);
+  checkOptionScope(scope, "scope");
+  if (scope !== "global" && "schema" in scope) requireSchema(draft, scope.schema);
+  if (scope !== "global" && "table" in scope) requireTable(draft, scope.table);
   checkName(key, "key");
   if (scope === "global" && key === "encrypted") {
     throw new ConstraintError("the global option encrypted is fixed when the store is made", {
@@ -61,14 +53,4 @@ function checkTarget(draft: Draft, args: UnsetOptionArguments): { ids: [bigint, 
     });
   }
   return { ids: optionIds(scope), key };
-}
-
-function checkScope(draft: Draft, scope: OptionScope): void {
-  if (scope === "global") return;
-  const object: object = checkObject(scope, "scope");
-  if ("schema" in object && !("table" in object))
-    requireSchema(draft, checkId(object.schema as bigint, "scope.schema"));
-  else if ("table" in object && !("schema" in object))
-    requireTable(draft, checkId(object.table as bigint, "scope.table"));
-  else throw invalid("scope", '"global", { schema } or { table }');
 }
