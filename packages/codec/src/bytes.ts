@@ -43,3 +43,15 @@ export function getU64(bytes: Uint8Array, at: number): bigint {
   for (let i = 0; i < 8; i++) scratchBytes[i] = bytes[at + i] as number;
   return scratch.getBigUint64(0);
 }
+
+/** Up to this many bytes a loop copies quicker than a call into the runtime. */
+const shortCopyBytes = 64;
+
+/** A copy of `bytes` from `start` to `end`. Quicker than `slice`, which looks for a subclass first. */
+export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const length = end - start;
+  const copy = new Uint8Array(length);
+  if (length > shortCopyBytes) copy.set(bytes.subarray(start, end));
+  else for (let i = 0; i < length; i++) copy[i] = bytes[start + i] as number;
+  return copy;
+}

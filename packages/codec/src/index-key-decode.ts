@@ -1,10 +1,17 @@
-import { compareBytes } from "./bytes.js";
+import { compareBytes, getU64 } from "./bytes.js";
 import { valueTypeBytes } from "./component.js";
 import { CorruptionError } from "./errors.js";
 import { type IndexColumn, type IndexLayout, type IndexValue, maxIndexedValueBytes } from "./index-value.js";
 import { readFramed } from "./key-frame.js";
 import { decodeKey } from "./key-codec.js";
 import { readUtf8 } from "./utf8.js";
+
+const signBit64 = 1n << 63n;
+const scratch = new DataView(new ArrayBuffer(8));
+const scratchBytes = new Uint8Array(scratch.buffer);
+/** The one NaN that keys hold, of each width. */
+const nan32 = new Uint8Array([0x7f, 0xc0, 0, 0]);
+const nan64 = new Uint8Array([0x7f, 0xf8, 0, 0, 0, 0, 0, 0]);
 
 /** An index key's meaning. `rowId` is `undefined` where the entry's value holds it. */
 export interface DecodedIndexKey {
@@ -74,18 +81,21 @@ function readValue(column: IndexColumn, bytes: Uint8Array): IndexValue {
 }
 
 function readInteger(bytes: Uint8Array, signed: boolean): bigint {
-  let value = 0n;
-  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
-  return signed ? value - (1n << BigInt(8 * bytes.length - 1)) : value;
+  const width = bytes.length;
+  if (width === 8) return signed ? BigInt.asIntN(64, getU64(bytes, 0) ^ signBit64) : getU64(bytes, 0);
+  if (width === 16) return (BigInt.asIntN(64, getU64(bytes, 0) ^ signBit64) << 64n) | getU64(bytes, 8);
+  let value = 0;
+  for (const byte of bytes) value = value * 0x100 + byte;
+  return BigInt(signed ? value - 2 ** (8 * width - 1) : value);
 }
 
 function readFloat(ordered: Uint8Array): number {
-  const positive = (ordered[0] as number) >= 0x80;
-  const bits = ordered.map((byte, i) => (positive ? (i === 0 ? byte ^ 0x80 : byte) : byte ^ 0xff));
-  const view = new DataView(bits.buffer);
-  const value = bits.length === 4 ? view.getFloat32(0) : view.getFloat64(0);
-  const canonicalNaN = bits.length === 4 ? [0x7f, 0xc0, 0, 0] : [0x7f, 0xf8, 0, 0, 0, 0, 0, 0];
-  if (Number.isNaN(value) && compareBytes(bits, Uint8Array.from(canonicalNaN)) !== 0) {
+  const bits = scratchBytes.subarray(0, ordered.length);
+  const flip = (ordered[0] as number) >= 0x80 ? 0 : 0xff;
+  for (let i = 0; i < ordered.length; i++) bits[i] = (ordered[i] as number) ^ flip;
+  if (flip === 0) bits[0] = (bits[0] as number) ^ 0x80;
+  const value = ordered.length === 4 ? scratch.getFloat32(0) : scratch.getFloat64(0);
+  if (Number.isNaN(value) && compareBytes(bits, ordered.length === 4 ? nan32 : nan64) !== 0) {
     throw fault("a float is a NaN of another pattern than the one that keys hold");
   }
   if (Object.is(value, -0)) throw fault("a float is a negative zero, which keys do not hold");

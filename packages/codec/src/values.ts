@@ -9,7 +9,7 @@ import { WireWriter } from "./wire-writer.js";
 const frame = new Uint8Array([0x4d, 0x52, 0x4e, 0x45, 0x00]);
 const versionAt = 4;
 
-const writer = new WireWriter();
+const writer = new WireWriter(frame);
 
 /**
  * Bytes of a record value, frame included. Fields are written in ascending number, zero and empty ones not at all, maps
@@ -20,9 +20,8 @@ const writer = new WireWriter();
  */
 export function encodeValue<T>(type: MessageType<T>, value: T): Uint8Array {
   try {
-    writer.raw(frame);
     writeFields(writer, type.fields, value);
-    return writer.take();
+    return writer.copy();
   } finally {
     writer.clear();
   }

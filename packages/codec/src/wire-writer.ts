@@ -1,3 +1,4 @@
+import { copyBytes } from "./bytes.js";
 import { InvalidArgumentError } from "./errors.js";
 import { valueScratchBytes } from "./limits.js";
 import { maxUtf8BytesPerUnit, writeUtf8 } from "./utf8.js";
@@ -15,31 +16,28 @@ export const wireTypes = { varint: 0, fixed64: 1, lengthDelimited: 2, startGroup
 
 /** Appends protobuf primitives to one growing buffer, which is used again for the next value. */
 export class WireWriter {
+  readonly #header: Uint8Array;
   #bytes = new Uint8Array(valueScratchBytes);
-  #at = 0;
+  #at: number;
 
-  /** Position of the next byte. */
-  get at(): number {
-    return this.#at;
+  /** `header` is what every value begins with. */
+  constructor(header: Uint8Array) {
+    this.#header = header;
+    this.#bytes.set(header);
+    this.#at = header.length;
   }
 
-  /** The bytes written so far, as a copy, and an empty writer. */
-  take(): Uint8Array {
-    const taken = this.#bytes.slice(0, this.#at);
-    this.clear();
-    return taken;
+  /** Header and what was written since `clear`, as a copy. */
+  copy(): Uint8Array {
+    return copyBytes(this.#bytes, 0, this.#at);
   }
 
   /** Drops what was written. A buffer that one large value has grown is given back. */
   clear(): void {
-    this.#at = 0;
-    if (this.#bytes.length > valueScratchBytes) this.#bytes = new Uint8Array(valueScratchBytes);
-  }
-
-  raw(bytes: Uint8Array): void {
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#at);
-    this.#at += bytes.length;
+    this.#at = this.#header.length;
+    if (this.#bytes.length === valueScratchBytes) return;
+    this.#bytes = new Uint8Array(valueScratchBytes);
+    this.#bytes.set(this.#header);
   }
 
   /** A field's number and wire type. */
