@@ -13,6 +13,7 @@ import { Tip } from "./engine/tip.js";
 import type { IndexContext } from "./index/layout.js";
 import { TableFiles } from "./index/table-files.js";
 import { InlineRegistry } from "./inline/registry.js";
+import { type FlushHost, flushInlined, type FlushInlinedArguments, type FlushInlinedResult } from "./flush-inlined.js";
 import { type MaintainOptions, type MaintainReport, Maintenance } from "./maintenance.js";
 import { Draft } from "./model/draft.js";
 import type { CommitInfo } from "./model/snapshot-record.js";
@@ -206,6 +207,26 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   /** Index layouts are shared by the reads of one head; a scope of an older one works out its own. */
   #contextsOf(batchSeq: bigint): Map<bigint, IndexContext> {
     return batchSeq === this.#committer.head.state.batchSeq ? this.#indexContexts : new Map();
+  }
+
+  /** Writes a table's live inline rows to data files and drains them from the catalog. */
+  async flushInlined(args: FlushInlinedArguments): Promise<FlushInlinedResult> {
+    this.#requireOpen();
+    const host: FlushHost = {
+      files: this.#context.files,
+      registry: this.#registry,
+      newUuid: this.#newUuid,
+      commit: (closure) => this.commit(closure),
+      pinned: async (run) => {
+        const pinned = await this.#pins.pin();
+        try {
+          return await run(pinned.state, pinned.view);
+        } finally {
+          pinned.release();
+        }
+      },
+    };
+    return await flushInlined(host, args);
   }
 
   /** Reclaims what dropped indexes and vanished files left behind, in bounded batches beside running commits. */

@@ -65,6 +65,8 @@ export interface FlushOp extends StagedOperation {
   readonly kind: "flush";
   readonly tableId: TableId;
   readonly schemaVersion: bigint;
+  /** The newest snapshot whose chunks are drained; `undefined`: the one that the commit began on. */
+  readonly throughSnapshot: bigint | undefined;
 }
 
 export type InlineOp = InsertOp | DeleteRowOp | FlushOp;

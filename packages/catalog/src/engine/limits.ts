@@ -27,3 +27,6 @@ export const inlineSchemaCacheEntries = 4096;
 
 /** Records that one batch of a maintenance sweep deletes, unless the caller says otherwise (format.md 7.9). */
 export const maintenanceBatchRecords = 1024;
+
+/** How often a flush starts over because rows that it had read were deleted. */
+export const flushAttempts = 5;

@@ -1,4 +1,4 @@
-import { ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
+import { CommitConflictError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import { checkCommitSize } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
 import type { EntryBuilder } from "../index/entry-builder.js";
@@ -176,9 +176,17 @@ class Preparation {
 
   async #readDrain(op: FlushOp): Promise<Drain> {
     const tombstones = await readTombstones(this.#view, op.tableId);
+    const through = op.throughSnapshot ?? this.#draft.base.head.snapshotId;
     const chunks: InlineChunk[] = [];
     for await (const chunk of scanChunks(this.#view, op.tableId)) {
-      if (chunk.schemaVersion === op.schemaVersion && chunk.beginSnapshot <= this.#draft.base.head.snapshotId) chunks.push(chunk);
+      if (chunk.schemaVersion !== op.schemaVersion || chunk.beginSnapshot > through) continue;
+      chunks.push(chunk);
+      for (let offset = 0; offset < chunk.rowCount; offset++) {
+        const end = endOf(tombstones, chunk.rowIdStart + BigInt(offset), chunk.beginSnapshot);
+        if (end !== undefined && end > through) {
+          throw new CommitConflictError(`rows of table ${op.tableId} were deleted after snapshot ${through}, at which they were read to be flushed`);
+        }
+      }
     }
     return { chunks, tombstones };
   }

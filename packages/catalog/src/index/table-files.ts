@@ -52,6 +52,12 @@ export class TableFiles {
     await resolved.store.put(resolved.path, bytes);
   }
 
+  /** Removes an object that no commit names. */
+  async remove(reader: CatalogReader, tableId: bigint, path: string): Promise<void> {
+    const resolved = this.#stores.resolve(this.pathOf(reader, tableId, path, true));
+    await resolved.store.delete(resolved.path);
+  }
+
   /** Positions of a data file's rows that its live delete files and inline file deletes name. */
   async deadPositions(reader: CatalogReader, view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
     const target = this.source(reader, file);

@@ -19,14 +19,31 @@ export class ColumnNames {
 
   /** The name of a column at a snapshot; `undefined` where the column did not exist. */
   nameAt(columnId: bigint, snapshotId: bigint): string | undefined {
-    const versions = this.#versions.get(columnId) ?? [];
-    return versions.find(({ beginSnapshot, endSnapshot }) => beginSnapshot <= snapshotId && (endSnapshot === undefined || endSnapshot > snapshotId))
-      ?.columnName;
+    return this.#at(columnId, snapshotId)?.columnName;
   }
 
-  /** Every name that a column has had, the newest last. */
-  namesOf(columnId: bigint): string[] {
-    return [...new Set((this.#versions.get(columnId) ?? []).map((version) => version.columnName))];
+  /** The type of a column at a snapshot. */
+  typeAt(columnId: bigint, snapshotId: bigint): string | undefined {
+    return this.#at(columnId, snapshotId)?.columnType;
+  }
+
+  /** Names from the top-level column down to a nested field, joined by NUL, at a snapshot. */
+  pathAt(columnId: bigint, snapshotId: bigint): string | undefined {
+    const version = this.#at(columnId, snapshotId);
+    if (version?.parentColumn === undefined) return version?.columnName;
+    const parent = this.pathAt(version.parentColumn, snapshotId);
+    return parent === undefined ? undefined : `${parent}\0${version.columnName}`;
+  }
+
+  /** Ids of every column that the table has or had. */
+  all(): IterableIterator<bigint> {
+    return this.#versions.keys();
+  }
+
+  #at(columnId: bigint, snapshotId: bigint): ColumnValue | undefined {
+    return (this.#versions.get(columnId) ?? []).find(
+      ({ beginSnapshot, endSnapshot }) => beginSnapshot <= snapshotId && (endSnapshot === undefined || endSnapshot > snapshotId),
+    );
   }
 }
 

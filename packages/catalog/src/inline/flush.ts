@@ -1,4 +1,4 @@
-import { ConstraintError, type DataFileId, type TableId } from "@moraine/codec";
+import { ConstraintError, type DataFileId, type SnapshotId, type TableId } from "@moraine/codec";
 import type { CommitDraft } from "../operations.js";
 import { checkArray, checkId, checkObject } from "../verbs/arguments.js";
 import { checkDataFile, type DataFile, stageDataFile } from "../verbs/data-files.js";
@@ -20,6 +20,11 @@ export interface FlushInlinedDataArguments {
   /** Only chunks of this schema version are drained. */
   readonly schemaVersion: bigint;
   readonly files: readonly FlushedDataFile[];
+  /**
+   * Only chunks begun by this snapshot are drained: the one at which the caller read the rows. If one of them was deleted since,
+   * the commit fails with `commit_conflict`. Default: every chunk that is there when the commit begins.
+   */
+  readonly throughSnapshot?: SnapshotId;
 }
 
 /**
@@ -34,6 +39,7 @@ export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArgum
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const schemaVersion = checkId(args.schemaVersion, "schemaVersion");
+  const throughSnapshot = args.throughSnapshot === undefined ? undefined : checkId(args.throughSnapshot, "throughSnapshot");
   const allocated = draft.base.get("table_stats", tableId)?.nextRowId ?? 0n;
   const checked = checkArray(args.files, "files").map((flushed, at) => {
     const here = `files[${at}]`;
@@ -64,7 +70,7 @@ export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArgum
     draft.put("table_stats", [tableId], { ...stats, fileSizeBytes: stats.fileSizeBytes + file.fileSizeBytes });
     return stageDataFile(draft, file, place);
   });
-  draft.inlineOps.push({ kind: "flush", tableId, schemaVersion });
+  draft.inlineOps.push({ kind: "flush", tableId, schemaVersion, throughSnapshot });
   draft.record({ op: "merge_adjacent", tableId });
   return ids;
 }

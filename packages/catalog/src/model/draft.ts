@@ -68,6 +68,9 @@ export class Draft<
   readonly #fileColumnStats: FileColumnStatsValue[] = [];
   #nextCatalogId: bigint;
   #nextFileId: bigint;
+  /** Summaries of the lists above, asked for several times a commit; dropped by whatever adds to their list. */
+  #netChanges: readonly EntityChange[] | undefined;
+  #changeSet: ChangeSet | undefined;
 
   constructor(base: CatalogState, options: DraftOptions) {
     super(base.cloneContent());
@@ -105,6 +108,7 @@ export class Draft<
   /** Notes what a verb did, for the text, the class and the conflicts of the commit. */
   record(change: Change): void {
     this.#recorded.push(change);
+    this.#changeSet = undefined;
   }
 
   newUuid(): string {
@@ -164,6 +168,8 @@ export class Draft<
     for (let at = this.#steps.length - 1; at >= savepoint.steps; at--) this.#undo(this.#steps[at] as Step);
     this.#steps.length = savepoint.steps;
     this.#recorded.length = savepoint.recorded;
+    this.#netChanges = undefined;
+    this.#changeSet = undefined;
     this.#fileColumnStats.length = savepoint.fileColumnStats;
     this.inlineOps.length = savepoint.inlineOps;
     this.indexOps.length = savepoint.indexOps;
@@ -183,7 +189,8 @@ export class Draft<
   }
 
   get changes(): ChangeSet {
-    return ChangeSet.of(this.#recorded);
+    this.#changeSet ??= ChangeSet.of(this.#recorded);
+    return this.#changeSet;
   }
 
   /** Whether the commit makes a snapshot: any recorded operation does, options and scheduled deletions alone do not. */
@@ -222,18 +229,9 @@ export class Draft<
   }
 
   /** Net changes, kind by kind in the order of writing, by ascending ids within a kind. */
-  entityChanges(): EntityChange[] {
-    const seen = new Map<StateKind, Map<string, EntityChange>>();
-    for (const step of this.#steps) {
-      if (step.kind === "gc_file") continue;
-      const ofKind = seen.get(step.kind) ?? new Map<string, EntityChange>();
-      seen.set(step.kind, ofKind);
-      const key = step.ids.join("/");
-      if (!ofKind.has(key)) ofKind.set(key, { ...step, after: this.content.get(step.kind, step.ids) } as EntityChange);
-    }
-    return diffOrder.flatMap((kind) =>
-      [...(seen.get(kind)?.values() ?? [])].filter(isRealChange).sort((a, b) => compareIds(a.ids, b.ids)),
-    );
+  entityChanges(): readonly EntityChange[] {
+    this.#netChanges ??= this.#sumUp();
+    return this.#netChanges;
   }
 
   gcChanges(): GcFileChange[] {
@@ -258,6 +256,24 @@ export class Draft<
 
   #step<K extends StateKind>(kind: K, ids: readonly bigint[], before: EntityValue[K] | undefined): void {
     this.#steps.push({ kind, ids, before } as Step);
+    this.#netChanges = undefined;
+  }
+
+  #sumUp(): EntityChange[] {
+    const seen = new Map<StateKind, Map<string, EntityChange>>();
+    for (const step of this.#steps) {
+      if (step.kind === "gc_file") continue;
+      const ofKind = seen.get(step.kind) ?? new Map<string, EntityChange>();
+      seen.set(step.kind, ofKind);
+      const key = step.ids.join("/");
+      if (!ofKind.has(key)) {
+        ofKind.set(key, { ...step, after: this.content.get(step.kind, step.ids) } as EntityChange);
+      }
+    }
+    return diffOrder.flatMap((kind) => {
+      const changes = [...(seen.get(kind)?.values() ?? [])].filter(isRealChange);
+      return changes.sort((a, b) => compareIds(a.ids, b.ids));
+    });
   }
 
   #undo(step: Step): void {

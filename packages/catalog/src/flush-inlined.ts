@@ -1,0 +1,107 @@
+import { CommitConflictError, ConfigurationError, type DataFileId, RetryBudgetExhaustedError, type SnapshotId, type TableId, UnsupportedError } from "@moraine/codec";
+import type { ReadView } from "@moraine/store";
+import { flushAttempts } from "./engine/limits.js";
+import type { TableFiles } from "./index/table-files.js";
+import { type FlushFile, flushFiles } from "./inline/flush-file.js";
+import type { InlineRegistry } from "./inline/registry.js";
+import type { CatalogState } from "./model/state.js";
+import type { Transaction } from "./transaction.js";
+import { checkId, checkObject } from "./verbs/arguments.js";
+import { requireTable } from "./verbs/require.js";
+
+export interface FlushInlinedArguments {
+  readonly table: TableId;
+}
+
+export interface FlushInlinedResult {
+  /** The snapshot that the flush made, or the unchanged head if there was nothing to flush. */
+  readonly snapshotId: SnapshotId;
+  readonly dataFileIds: readonly DataFileId[];
+  readonly rowCount: number;
+}
+
+/** What a flush needs of the catalog that it runs in. */
+export interface FlushHost {
+  readonly files: TableFiles | undefined;
+  readonly registry: InlineRegistry;
+  readonly newUuid: () => string;
+  /** Runs a read over a pinned head. */
+  pinned<T>(run: (state: CatalogState, view: ReadView) => Promise<T>): Promise<T>;
+  commit<T>(closure: (transaction: Transaction) => T): Promise<{ readonly snapshotId: SnapshotId; readonly value: T }>;
+}
+
+interface WrittenFile {
+  readonly path: string;
+  readonly flush: FlushFile;
+}
+
+/**
+ * Writes a table's live inline rows to Parquet files and drains the chunks that held them. Rows that are inlined meanwhile
+ * stay inline; if one of the rows read is deleted meanwhile, everything is done again. Files of a try that did not land are
+ * removed.
+ *
+ * The rows keep their ids: a file embeds them where they have gaps, and the snapshots at which rows began where they differ.
+ * Row versions that have ended are not written: past snapshots lose them.
+ */
+export async function flushInlined(host: FlushHost, args: FlushInlinedArguments): Promise<FlushInlinedResult> {
+  checkObject(args, "arguments");
+  const table = checkId(args.table, "table") as TableId;
+  const { files } = host;
+  if (files === undefined) {
+    throw new ConfigurationError("a flush writes data files, and the catalog was opened without a data path", {
+      remedy: "Open the catalog with dataPath.",
+    });
+  }
+  for (let attempt = 1; attempt <= flushAttempts; attempt++) {
+    const { state, written } = await host.pinned((pinned, view) => writeFiles(host, files, pinned, view, table));
+    try {
+      return await commitFiles(host, table, state.head.snapshotId as SnapshotId, written);
+    } catch (error) {
+      for (const { path, flush } of written) if (flush.content !== undefined) await files.remove(state, table, path);
+      if (!(error instanceof CommitConflictError)) throw error;
+    }
+  }
+  throw new RetryBudgetExhaustedError(`rows of table ${table} were deleted during each of ${flushAttempts} flushes`);
+}
+
+async function writeFiles(
+  host: FlushHost,
+  files: TableFiles,
+  state: CatalogState,
+  view: ReadView,
+  table: TableId,
+): Promise<{ readonly state: CatalogState; readonly written: readonly WrittenFile[] }> {
+  requireTable(state, table);
+  if (state.list("partition", table).length > 0) {
+    throw new UnsupportedError(`a flush of table ${table}, which is partitioned`, {
+      remedy: "Write one file for each partition and pass them to flushInlinedData.",
+    });
+  }
+  const written: WrittenFile[] = [];
+  for (const flush of await flushFiles(view, host.registry, state, table)) {
+    const path = `moraine-${host.newUuid()}.parquet`;
+    if (flush.content !== undefined) await files.put(state, table, path, flush.content.bytes);
+    written.push({ path, flush });
+  }
+  return { state, written };
+}
+
+async function commitFiles(
+  host: FlushHost,
+  table: TableId,
+  throughSnapshot: SnapshotId,
+  written: readonly WrittenFile[],
+): Promise<FlushInlinedResult> {
+  const { snapshotId, value } = await host.commit((transaction) =>
+    written.flatMap(({ path, flush }) => {
+      const { content, schemaVersion } = flush;
+      if (content === undefined) return transaction.flushInlinedData({ table, schemaVersion, files: [], throughSnapshot });
+      const { bytes, footerSize, recordCount, rowIdStart, beginSnapshot, partialMax } = content;
+      const file = { path, recordCount, fileSizeBytes: bytes.byteLength, footerSize };
+      const flushed = { file, rowIdStart, beginSnapshot, ...(partialMax === undefined ? {} : { partialMax }) };
+      return transaction.flushInlinedData({ table, schemaVersion, files: [flushed], throughSnapshot });
+    }),
+  );
+  const rowCount = written.reduce((sum, { flush }) => sum + (flush.content?.recordCount ?? 0), 0);
+  return { snapshotId, dataFileIds: value, rowCount };
+}
