@@ -15,7 +15,7 @@ export interface Backend extends ManifestSource {
   prepareForReading(timeoutMs: number): Promise<void>;
   /** Runs the opening of a writer, alone if this place needs that. */
   openWriter<T>(open: () => Promise<T>): Promise<T>;
-  /** Why requests to this place fail, if that can be found out within the time. */
-  diagnose(timeoutMs: number): Promise<MoraineError | undefined>;
+  /** Why writing so many bytes to this place does not succeed, if that can be found out within the time. */
+  diagnose(timeoutMs: number, bytes: number): Promise<MoraineError | undefined>;
   close(): void;
 }

@@ -31,7 +31,7 @@ export class FileBackend implements Backend {
     } catch (error) {
       throw fileError(error, "the store's folder cannot be made");
     }
-    const error = await this.#probe();
+    const error = await this.#probe(0);
     if (error !== undefined) throw error;
   }
 
@@ -61,8 +61,8 @@ export class FileBackend implements Backend {
     }
   }
 
-  diagnose(): Promise<MoraineError | undefined> {
-    return this.#probe();
+  diagnose(_timeoutMs: number, bytes: number): Promise<MoraineError | undefined> {
+    return this.#probe(bytes);
   }
 
   close(): void {
@@ -70,15 +70,16 @@ export class FileBackend implements Backend {
     this.#objectStore = null;
   }
 
-  /** Writes a small file as SlateDB would, and removes it. Gives what went wrong. */
-  async #probe(): Promise<MoraineError | undefined> {
+  /** Writes a file of about so many bytes where SlateDB would, and removes it. Gives what went wrong. */
+  async #probe(bytes: number): Promise<MoraineError | undefined> {
+    const size = Math.min(limits.probeMaxBytes, Math.max(limits.probeMinBytes, bytes));
     const folder = join(this.location.directory, "wal");
     const path = join(folder, `.probe-${randomUUID()}`);
     try {
       await mkdir(folder, { recursive: true });
       const file = await openFile(path, "wx");
       try {
-        await file.writeFile(new Uint8Array(limits.probeBytes));
+        await file.writeFile(new Uint8Array(size));
       } finally {
         await file.close();
         await rm(path, { force: true });

@@ -49,8 +49,9 @@ export const limits = {
   stallRecoveries: 4,
   /** Tries to read a manifest that is collected between listing and reading. */
   manifestReadAttempts: 5,
-  /** Bytes of the file with which a folder is probed. */
-  probeBytes: 64 * 1024,
+  /** Bytes of the file with which a folder is probed: about those that do not get through, within these bounds. */
+  probeMinBytes: 64 * 1024,
+  probeMaxBytes: 64 * 1024 * 1024,
   /** How often the engine looks for a newer writer and for compactions. */
   manifestPollIntervalMs: 1_000,
   /** How often the compactor looks for work. */

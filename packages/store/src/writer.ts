@@ -32,6 +32,8 @@ interface PendingWrite {
   readonly batch: WriteBatch;
   engine: Engine;
   applied: Promise<bigint>;
+  /** Ends the wait for durability. */
+  abort: (reason: Error) => void;
 }
 
 /**
@@ -112,7 +114,8 @@ export class SlateWriter implements WritableStore {
     const engine = this.#engine;
     // While a recovery is under way or due it applies this batch, after the older ones.
     const held = this.#recovering !== null || this.#guard.stalled();
-    const pending: PendingWrite = { batch, engine, applied: held ? Promise.resolve(0n) : this.#apply(engine, batch) };
+    const applied = held ? Promise.resolve(0n) : this.#apply(engine, batch);
+    const pending: PendingWrite = { batch, engine, applied, abort: () => undefined };
     this.#pending.add(pending);
     return this.#acknowledge(pending, held).finally(() => this.#pending.delete(pending));
   }
@@ -158,23 +161,26 @@ export class SlateWriter implements WritableStore {
     );
   }
 
-  async #durable(pending: PendingWrite): Promise<bigint> {
-    const engine = pending.engine;
+  /** Settles when the batch is durable on its engine, when that takes too long, or when the handle ends. */
+  #durable(pending: PendingWrite): Promise<bigint> {
+    const { engine } = pending;
     const limitMs = this.#options.requestTimeoutMs + this.#options.flushDelayMs;
-    const done = (async () => {
-      const sequence = await pending.applied;
-      await engine.durable(sequence);
-      return sequence;
-    })();
-    const probe = setTimeout(
-      () => detach(this.#probe(engine)),
-      Math.min(limits.slowWriteProbeMs, limitMs) + this.#options.flushDelayMs,
-    );
-    try {
-      return await within(done, limitMs, () => this.#timeoutError("a write"));
-    } finally {
-      clearTimeout(probe);
-    }
+    return new Promise((resolve, reject) => {
+      pending.abort = reject;
+      const tooLate = setTimeout(() => reject(this.#timeoutError("a write")), limitMs);
+      const probe = setTimeout(() => {
+        detach(this.#probe(engine));
+      }, limits.slowWriteProbeMs + this.#options.flushDelayMs);
+      const done = (async () => {
+        const sequence = await pending.applied;
+        await engine.durable(sequence);
+        return sequence;
+      })();
+      done.then(resolve, reject).finally(() => {
+        clearTimeout(tooLate);
+        clearTimeout(probe);
+      });
+    });
   }
 
   /** Applies a batch; a failure is seen by whoever waits for it. */
@@ -251,8 +257,11 @@ export class SlateWriter implements WritableStore {
 
   /** Finds out why a write takes so long; a place that cannot be written ends the handle at once. */
   async #probe(engine: Engine): Promise<void> {
-    const error = await this.#backend.diagnose(this.#options.requestTimeoutMs);
-    if (error !== undefined && engine === this.#engine && this.#failure === null) this.#end(error);
+    // The writes that wait go into one object.
+    let bytes = 0;
+    for (const { batch } of this.#pending) bytes += batch.data.length;
+    const error = await this.#backend.diagnose(this.#options.requestTimeoutMs, bytes);
+    if (error !== undefined && engine === this.#engine) this.#end(error);
   }
 
   #timeoutError(what: string): StoreUnavailableError {
@@ -276,6 +285,7 @@ export class SlateWriter implements WritableStore {
     if (this.#failure !== null) return this.#failure;
     this.#failure = error;
     clearInterval(this.#heartbeat);
+    for (const pending of this.#pending) pending.abort(error);
     detach(this.#engine.shutdown(error));
     return error;
   }
