@@ -41,17 +41,22 @@ interface Loan {
 export class DataStoreSet {
   readonly #root: string | undefined;
   readonly #options: DataStoreOptions;
-  readonly #openStores: number;
+  readonly #mostOpen: number;
   /** By URL, in order of last use, the oldest first. */
   readonly #stores = new Map<string, OpenStore>();
   #closing: Promise<void> | undefined;
 
   /** `root` is the lake's data path, or undefined when it has none yet: then only absolute paths can be resolved. */
-  constructor(root: string | undefined, options: DataStoreOptions = {}, openStores: number = dataLimits.openStores) {
+  constructor(root: string | undefined, options: DataStoreOptions = {}, mostOpen: number = dataLimits.openStores) {
     if (root !== undefined) parseDataLocation(root);
     this.#root = root;
     this.#options = options;
-    this.#openStores = openStores;
+    this.#mostOpen = mostOpen;
+  }
+
+  /** Stores that are open now, that of the data path included. */
+  get openStores(): number {
+    return this.#stores.size;
   }
 
   /** The store of the lake's data path. Fails with `configuration` when there is none. */
@@ -127,7 +132,7 @@ export class DataStoreSet {
 
   async #closeSurplus(): Promise<void> {
     const others = [...this.#stores].filter(([url]) => url !== this.#root);
-    const surplus = others.length - this.#openStores;
+    const surplus = others.length - this.#mostOpen;
     if (surplus <= 0 || this.#closing !== undefined) return;
     const idle = others.filter(([, { users }]) => users === 0).slice(0, surplus);
     for (const [url] of idle) this.#stores.delete(url);

@@ -43,7 +43,7 @@ export async function readPlanned(
 /** The place in the result that the whole read fills, when it serves one range only. */
 function directTarget(read: PlannedRead, results: readonly Uint8Array[]): Uint8Array | undefined {
   const part = read.parts.length === 1 ? read.parts[0] : undefined;
-  if (part === undefined || part.length !== read.length) return undefined;
+  if (part === undefined) return undefined;
   return resultAt(results, part.range).subarray(part.rangeOffset, part.rangeOffset + part.length);
 }
 

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { ClosedError, ConfigurationError, InvalidArgumentError, UnsupportedError } from "@moraine/codec";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { DataStoreSet, resolveDataPath } from "../../src/data/data-store-set.js";
+import { dropMemoryDataStore } from "../../src/data/memory-data-store.js";
 
 describe("resolveDataPath", () => {
   test.each([
@@ -93,19 +94,23 @@ describe("DataStoreSet", () => {
     const names = Array.from({ length: 6 }, () => randomUUID());
     const resolved = names.map((name) => small.resolve(`memory://${name}/x`));
     for (const { store, path } of resolved) await store.put(path, new Uint8Array([1]));
+    await small.root.delete("x");
+    expect(small.openStores).toBe(3);
     await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         const entry = resolved[index % 6];
         expect(await entry?.store.head(entry.path)).toEqual({ path: "x", sizeBytes: 1 });
       }),
     );
+    await resolved[0]?.store.put("y", new Uint8Array());
     const listed: string[] = [];
     for await (const { path } of resolved[0]?.store.list("") ?? []) {
       listed.push(path);
       for (const { store } of resolved) await store.head("x");
     }
-    expect(listed).toEqual(["x"]);
-    for (const { store } of resolved) await store.delete("x");
+    expect(listed).toEqual(["x", "y"]);
+    expect(small.openStores).toBe(3);
+    for (const name of names) dropMemoryDataStore(name);
     await small.close();
   });
 

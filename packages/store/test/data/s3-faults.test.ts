@@ -306,6 +306,16 @@ describe("connections that break", () => {
     expect(requests.length).toBe(2);
   });
 
+  test("bytes that end too early, though without a fault that HTTP would notice", async () => {
+    const { store, requests } = await scripted((request, response) => {
+      if (request.count > 1) return sendRange(request, response, object);
+      response.writeHead(206, { "content-range": `bytes 0-3999/4000` });
+      response.end(object.subarray(0, 1500));
+    });
+    expect(await store.readRanges("x", whole)).toEqual([Uint8Array.from(object)]);
+    expect(requests.length).toBe(2);
+  });
+
   test("a reset before any answer", async () => {
     const { store, requests } = await scripted(
       (request, response) => {
