@@ -73,11 +73,11 @@ async function* readBigints(
   footer: ParquetFooter,
   columns: readonly StoredColumn[],
 ): AsyncIterableIterator<BigInt64Array[]> {
-  const { store, path, sizeBytes } = source;
+  const { path, sizeBytes } = source;
   try {
     const leaves = columns.map(({ field }) => field.leaf ?? 0);
     for (const window of planWindows(footer, planRowGroups(footer, null), leaves, sizeBytes)) {
-      const pages = await fetchWindow(store, path, window);
+      const pages = await fetchWindow(source, window);
       for (const [t, { rows }] of window.tasks.entries()) {
         const everyRow = Float64Array.from({ length: rows }, (_, i) => i);
         yield columns.map((column, c) => {

@@ -1,8 +1,9 @@
-import { CorruptionError, DataFileError, InvalidArgumentError, UnsupportedError } from "@moraine/codec";
+import { CorruptionError, InvalidArgumentError, UnsupportedError } from "@moraine/codec";
 import type { FileSource } from "./interface.js";
 import { limits } from "./limits.js";
 import { MalformedFile, inFile } from "./malformed.js";
 import { type ParquetFooter, footerLength, magicBytes, parseFooter, trailerBytes } from "./parquet/footer.js";
+import { readExactly } from "./read-exactly.js";
 
 /**
  * The parsed footer of a file, from the cache when the source has one. Refuses encrypted files (`unsupported`), files
@@ -48,12 +49,7 @@ async function fetchFooter(source: FileSource): Promise<ParquetFooter> {
   }
 }
 
-async function readTail({ store, path, sizeBytes }: FileSource, length: number): Promise<Uint8Array> {
-  const [tail] = await store.readRanges(path, [{ offset: sizeBytes - length, length }]);
-  if (tail?.length !== length) {
-    throw new DataFileError(`file ${path} is shorter than its recorded ${sizeBytes} bytes`, {
-      remedy: "Restore the file; it has changed since it was registered.",
-    });
-  }
-  return tail;
+async function readTail(source: FileSource, length: number): Promise<Uint8Array> {
+  const [tail] = await readExactly(source, [{ offset: source.sizeBytes - length, length }]);
+  return tail ?? new Uint8Array(0);
 }

@@ -1,5 +1,4 @@
-import type { DataStore } from "@moraine/store";
-import { DataFileError } from "@moraine/codec";
+import type { FileSource } from "./interface.js";
 import { limits } from "./limits.js";
 import type { ColumnChunk, ParquetFooter } from "./parquet/footer.js";
 import {
@@ -11,6 +10,7 @@ import {
   splitPages,
 } from "./parquet/pages.js";
 import { lowerBound } from "./positions.js";
+import { readExactly } from "./read-exactly.js";
 
 /** A row group to read: where its rows begin in the file and which of them are wanted, counted from its own start. */
 export interface RowGroupTask {
@@ -77,8 +77,8 @@ export function planWindows(
  * Fetches a window: `pages[task][leaf]`. At most two calls of the store: one for the page indexes of chunks that are
  * large and only partly wanted, and one for the data, in which the store joins near ranges.
  */
-export async function fetchWindow(store: DataStore, path: string, window: Window): Promise<ChunkPages[][]> {
-  const locations = await fetchPageLocations(store, path, window);
+export async function fetchWindow(source: FileSource, window: Window): Promise<ChunkPages[][]> {
+  const locations = await fetchPageLocations(source, window);
   const ranges: { offset: number; length: number }[] = [];
   const add = (offset: number, length: number): void => void ranges.push({ offset, length });
   window.chunks.forEach((chunks, task) =>
@@ -92,7 +92,7 @@ export async function fetchWindow(store: DataStore, path: string, window: Window
       for (const page of pages.wanted) add(page.offset, page.length);
     }),
   );
-  const fetched = await readExactly(store, path, ranges);
+  const fetched = await readExactly(source, ranges);
   let next = 0;
   const take = (): Uint8Array => fetched[next++] ?? new Uint8Array(0);
   return window.chunks.map((chunks, task) =>
@@ -113,7 +113,7 @@ interface SelectedPages {
 }
 
 /** `null` for a chunk that is read whole. */
-async function fetchPageLocations(store: DataStore, path: string, window: Window): Promise<(SelectedPages | null)[][]> {
+async function fetchPageLocations(source: FileSource, window: Window): Promise<(SelectedPages | null)[][]> {
   const indexed: { task: number; leaf: number; chunk: ColumnChunk; offset: number; length: number }[] = [];
   window.chunks.forEach((chunks, task) => {
     if (window.tasks[task]?.wanted === null) return;
@@ -124,7 +124,10 @@ async function fetchPageLocations(store: DataStore, path: string, window: Window
   });
   const selected: (SelectedPages | null)[][] = window.chunks.map((chunks) => chunks.map(() => null));
   if (indexed.length === 0) return selected;
-  const fetched = await readExactly(store, path, indexed);
+  const fetched = await readExactly(
+    source,
+    indexed.map(({ offset, length }) => ({ offset, length })),
+  );
   indexed.forEach(({ task, leaf, chunk }, i) => {
     const locations = parseOffsetIndex(fetched[i] ?? new Uint8Array(0), chunk);
     const first = locations[0];
@@ -146,19 +149,4 @@ function wantedPages(chunk: ChunkPages, wanted: Float64Array | null): ChunkPages
 
 function holdsWanted(page: { readonly firstRow: number; readonly rows: number }, wanted: Float64Array): boolean {
   return (wanted[lowerBound(wanted, page.firstRow)] ?? Infinity) < page.firstRow + page.rows;
-}
-
-async function readExactly(
-  store: DataStore,
-  path: string,
-  ranges: readonly { readonly offset: number; readonly length: number }[],
-): Promise<Uint8Array[]> {
-  const plain = ranges.map(({ offset, length }) => ({ offset, length }));
-  const fetched = await store.readRanges(path, plain);
-  if (plain.some((range, i) => fetched[i]?.length !== range.length)) {
-    throw new DataFileError(`file ${path} is shorter than its recorded size`, {
-      remedy: "Restore the file; it has changed since it was registered.",
-    });
-  }
-  return fetched;
 }

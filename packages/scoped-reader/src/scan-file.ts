@@ -66,7 +66,7 @@ async function* openRowGroups(
 ): AsyncIterableIterator<OpenRowGroup> {
   const fetch = async (window: Window): Promise<OpenRowGroup[]> => {
     try {
-      const pages = stored.length === 0 ? [] : await fetchWindow(source.store, source.path, window);
+      const pages = stored.length === 0 ? [] : await fetchWindow(source, window);
       return window.tasks.map((task, t) => ({
         task,
         cursors: stored.map((column, c) => {

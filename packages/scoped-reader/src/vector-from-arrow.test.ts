@@ -39,7 +39,7 @@ async function arrowColumn(name: string, query: string): Promise<Vector> {
   await lake.write(name, query);
   const column = tableFromIPC(await arrowStream(lake, name)).getChild("c");
   if (column === null) throw new Error("the column is missing");
-  return column as Vector;
+  return column;
 }
 
 describe("a column inline and the same column in a file have the same bytes", () => {

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { limits } from "../limits.js";
-import { MalformedFile } from "../malformed.js";
+import { ConversionFailed, MalformedFile } from "../malformed.js";
 import type { RawColumn } from "../values/raw-column.js";
 import type { PlainLayout } from "./single-column-file.js";
 
@@ -28,7 +28,7 @@ function freshDecoder(): ParquetWasm {
  * Decodes a file of one column (`singleColumnFile`) and hands its values to `use` as borrowed memory.
  *
  * Only synchronous entry points of the WebAssembly module are used: there a trap on damaged input is an exception that
- * is caught here, while in its asynchronous ones it surfaces in a microtask and ends the process. After any failure the
+ * is caught here, while in its asynchronous ones it surfaces in a microtask and ends the process. After a trap the
  * instance counts as broken and is replaced, and so is one whose memory has grown past the limit.
  */
 export function decodeSingleColumn<T>(
@@ -38,7 +38,6 @@ export function decodeSingleColumn<T>(
   use: (raw: RawColumn) => T,
 ): T {
   const wasm = (decoder ??= freshDecoder());
-  let healthy = false;
   try {
     const stream = wasm.readParquet(file, { batchSize: Math.max(rows, 1) }).intoFFI();
     let result: T;
@@ -47,11 +46,18 @@ export function decodeSingleColumn<T>(
     } finally {
       stream.drop();
     }
-    healthy = memoryOf(wasm).byteLength <= limits.decoderMemoryBytes;
+    if (memoryOf(wasm).byteLength > limits.decoderMemoryBytes) decoder = undefined;
     return result;
-  } finally {
-    if (!healthy) decoder = undefined;
+  } catch (error) {
+    if (!isOrdinary(error)) decoder = undefined;
+    throw error;
   }
+}
+
+/** An error that the decoder returned, or one of ours. Traps, exhausted memory and exhausted stack have classes of their own. */
+function isOrdinary(error: unknown): boolean {
+  if (error instanceof MalformedFile || error instanceof ConversionFailed) return true;
+  return error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
 }
 
 type Stream = ReturnType<ReturnType<ParquetWasm["readParquet"]>["intoFFI"]>;

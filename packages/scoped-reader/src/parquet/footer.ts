@@ -43,6 +43,7 @@ export class ParquetFooter {
     if (offset < magicBytes || offset + length > fileSizeBytes - 2 * magicBytes - 4) {
       throw new MalformedFile("a column chunk lies outside the file");
     }
+    if (!decodableCodecs.has(number(3))) throw new UnsupportedFile(`its compression codec ${number(3)} is not known`);
     const rows = this.rowGroupRows[rowGroup];
     if (values !== rows) throw new MalformedFile(`a column chunk has ${values} values in a row group of ${rows} rows`);
     const [indexOffset, indexLength] = [number(4), number(5)];
@@ -61,6 +62,8 @@ export const magicBytes = 4;
 /** Bytes behind the footer's metadata: its length and the magic number. */
 export const trailerBytes = 8;
 
+/** UNCOMPRESSED, SNAPPY, GZIP, BROTLI, LZ4, ZSTD, LZ4_RAW: all but LZO, which nobody writes. */
+const decodableCodecs: ReadonlySet<number> = new Set([0, 1, 2, 4, 5, 6, 7]);
 const chunkNumbers = 7;
 const present = 0;
 const encrypted = 1;

@@ -1,0 +1,28 @@
+import { DataFileError, StoreError } from "@moraine/codec";
+import type { ByteRange } from "@moraine/store";
+import type { FileSource } from "./interface.js";
+
+/**
+ * Ranges of a file, all of them in full. A data store reports a range beyond the end as a failure of its own; when the
+ * object turns out to have another size than recorded, that is what is wrong, and the error says so.
+ */
+export async function readExactly(source: FileSource, ranges: readonly ByteRange[]): Promise<Uint8Array[]> {
+  const { store, path, sizeBytes } = source;
+  try {
+    const fetched = await store.readRanges(path, ranges);
+    if (ranges.every(({ length }, i) => fetched[i]?.length === length)) return fetched;
+    throw changed(path, `is shorter than its recorded ${sizeBytes} bytes`);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const found = await store.head(path);
+    if (found.sizeBytes === sizeBytes) throw error;
+    throw changed(path, `has ${found.sizeBytes} bytes and its catalog record says ${sizeBytes}`, error);
+  }
+}
+
+function changed(path: string, what: string, cause?: unknown): DataFileError {
+  return new DataFileError(`file ${path} ${what}`, {
+    remedy: "Restore the file; it has changed since it was registered.",
+    cause,
+  });
+}
