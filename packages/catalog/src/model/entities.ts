@@ -39,7 +39,7 @@ export const diffOrder: readonly StateKind[] = [
   "tag",
 ];
 
-export const stateKinds: ReadonlySet<EntityKind> = new Set<EntityKind>(diffOrder);
+const stateKinds: ReadonlySet<EntityKind> = new Set<EntityKind>(diffOrder);
 
 export function isStateKind(kind: EntityKind): kind is StateKind {
   return stateKinds.has(kind);

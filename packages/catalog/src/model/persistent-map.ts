@@ -97,14 +97,6 @@ export class PersistentMap<K extends bigint | string, V> {
     if (this.#root !== undefined) collect(this.#root, out);
     return out;
   }
-
-  last(): [K, V] | undefined {
-    let node = this.#root;
-    while (node !== undefined && !node.leaf) node = node.children.at(-1);
-    if (node === undefined) return undefined;
-    const at = node.keys.length - 1;
-    return [node.keys[at] as K, node.values[at] as V];
-  }
 }
 
 function leafOf<K, V>(keys: readonly K[], values: readonly V[]): Leaf<K, V> {

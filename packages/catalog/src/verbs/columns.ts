@@ -112,7 +112,7 @@ export function dropColumn(draft: Draft, args: DropColumnArguments): void {
 }
 
 /** A column and every field below it. */
-export function subtree(columns: readonly ColumnValue[], root: bigint): bigint[] {
+function subtree(columns: readonly ColumnValue[], root: bigint): bigint[] {
   const children = new Map<bigint, bigint[]>();
   for (const column of columns) {
     if (column.parentColumn === undefined) continue;

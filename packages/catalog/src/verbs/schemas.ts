@@ -6,7 +6,7 @@ import { removeOptions } from "./options.js";
 import { requireSchema } from "./require.js";
 
 /** The schema that every catalog is made with. */
-export const mainSchemaId = 0n;
+const mainSchemaId = 0n;
 
 export interface CreateSchemaArguments {
   /** Also the schema's folder: no `/` or `\`, not `.` or `..`. */
