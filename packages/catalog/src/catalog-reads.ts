@@ -9,6 +9,7 @@ import type {
   IndexRangeArguments,
 } from "./index/lookups.js";
 import type { InlineScan, RecentRow } from "./inline/recent-rows.js";
+import { type MaintenancePass, readMaintenanceStatus } from "./maintenance-status.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { ReadScope, RecentRowsArguments } from "./read-scope.js";
 
@@ -52,6 +53,11 @@ export abstract class CatalogReads {
   /** Row ids of the rows with NULL where the prefix says so, in the index's order. */
   async indexNulls(args: IndexNullsArguments): Promise<RowId[]> {
     return await this.read((scope) => scope.indexNulls(args));
+  }
+
+  /** Maintenance passes that were recorded, the newest first. */
+  async maintenanceStatus(): Promise<MaintenancePass[]> {
+    return await this.read((_, view) => readMaintenanceStatus(view));
   }
 
   async recentRows(args: RecentRowsArguments): Promise<RecentRow[]> {

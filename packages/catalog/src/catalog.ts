@@ -14,6 +14,7 @@ import type { IndexContext } from "./index/layout.js";
 import { TableFiles } from "./index/table-files.js";
 import { InlineRegistry } from "./inline/registry.js";
 import { type FlushHost, flushInlined, type FlushInlinedArguments, type FlushInlinedResult } from "./flush-inlined.js";
+import { type MaintenancePass, recordMaintenancePass } from "./maintenance-status.js";
 import { type MaintainOptions, type MaintainReport, Maintenance } from "./maintenance.js";
 import { Draft } from "./model/draft.js";
 import type { CommitInfo } from "./model/snapshot-record.js";
@@ -239,6 +240,12 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   async reclaimIndexEntries(args: { readonly index: bigint; readonly limit: number }): Promise<number> {
     this.#requireOpen();
     return await new Maintenance(this.#store, this.#committer).reclaim(args.index, args.limit);
+  }
+
+  /** Records what a maintenance pass did. The newest 16 are kept. */
+  async recordMaintenancePass(pass: MaintenancePass): Promise<void> {
+    this.#requireOpen();
+    await recordMaintenancePass(this.#store, this.#committer, pass);
   }
 
   /** Lets what was committed land, then closes the store. Further calls fail with `closed`. Closing twice is harmless. */

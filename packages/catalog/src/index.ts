@@ -7,6 +7,7 @@ export type { FlushedDataFile, FlushInlinedDataArguments } from "./inline/flush.
 export type { InlineChunkInput, InlineInsertArguments, InlineRows } from "./inline/insert.js";
 export type { InlineScan, RecentRow } from "./inline/recent-rows.js";
 export type { FlushInlinedArguments, FlushInlinedResult } from "./flush-inlined.js";
+export type { MaintenancePass, MaintenanceStep } from "./maintenance-status.js";
 export type { MaintainOptions, MaintainReport } from "./maintenance.js";
 export type { Backfill, FileEntries, FileIndexEntry, FileIndexRemoval, FileIndexVectors, FileRemovals, IndexEntry } from "./operations.js";
 export { ReadOnlyCatalog } from "./read-only-catalog.js";

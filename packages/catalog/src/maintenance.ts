@@ -3,10 +3,8 @@ import { findDeadIndexes, sweepIndex } from "@moraine/index-core";
 import { absent, type KeyRange, type ReadView, rowKey, type WriteBatch } from "@moraine/store";
 import type { Committer } from "./engine/committer.js";
 import { WriteSet } from "./engine/pending-writes.js";
-import { Tip } from "./engine/tip.js";
+import { stampHead } from "./engine/stamp-head.js";
 import { maintenanceBatchRecords } from "./engine/limits.js";
-import { noFacts } from "./inline/registry.js";
-import { ChangeSet } from "./model/changes.js";
 
 export interface MaintainOptions {
   /** Entries of dropped indexes. Default true. */
@@ -126,14 +124,10 @@ export class Maintenance {
     await this.#committer.commit((base) => {
       const writes = new WriteSet();
       for (const key of keys) writes.delete(key);
-      const { state } = base;
-      const after = new Tip(state.apply([], [], state.head, state.batchSeq + 1n), base, noChanges);
-      return { commits: [{ after, changes: noChanges, indexChanges: [], writes, facts: noFacts }], result: undefined };
+      return { commits: [stampHead(base, writes)], result: undefined };
     });
   }
 }
-
-const noChanges = ChangeSet.of([]);
 
 function checkBatchSize(size: number): number {
   if (!Number.isSafeInteger(size) || size <= 0) {

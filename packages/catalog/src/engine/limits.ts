@@ -30,3 +30,6 @@ export const maintenanceBatchRecords = 1024;
 
 /** How often a flush starts over because rows that it had read were deleted. */
 export const flushAttempts = 5;
+
+/** Passes that the maintenance record keeps (format.md 10.3). */
+export const maintenanceHistoryPasses = 16;

@@ -2,28 +2,30 @@ import { describe, expect, it } from "vitest";
 import { Draft } from "../model/draft.js";
 import { stageCatalogRecords, stageHead } from "../model/snapshot-record.js";
 import type { CatalogState } from "../model/state.js";
+import type { CommitDraft, IndexOp, InlineOp } from "../operations.js";
+import { Transaction } from "../transaction.js";
 import { actualBatch, expectedBatch, GoldenNormaliser } from "./golden-compare.js";
 import { type GoldenItem, type GoldenOperation, readGoldenStore } from "./golden-data.js";
 import { type GoldenHandler, catalogHandlers, runOperations } from "./golden-driver.js";
 import { fromHex, RecordedBatch, Records } from "./records.js";
 
 /** Rows leave their mark in the catalog; the rows themselves and index entries are checked where they are made. */
-const rowMarks: Readonly<Record<string, GoldenHandler>> = {
-  inline_insert(draft, op) {
-    const tableId = op.table();
-    draft.record({ op: "insert", tableId });
-    return draft.addRows(tableId, BigInt(op.list("rows").length), 0n);
-  },
-  inline_delete(draft, op) {
-    draft.record({ op: "delete_inline", tableId: op.table() });
-  },
-  flush_inlined_data(draft, op) {
-    draft.record({ op: "merge_adjacent", tableId: op.table() });
-    return [];
-  },
-};
-
-const handlers = { ...catalogHandlers, ...rowMarks };
+function rowMarks(draft: Draft): Readonly<Record<string, GoldenHandler>> {
+  return {
+    inline_insert(_tx, op) {
+      const tableId = op.table();
+      draft.record({ op: "insert", tableId });
+      return draft.addRows(tableId, BigInt(op.list("rows").length), 0n);
+    },
+    inline_delete(_tx, op) {
+      draft.record({ op: "delete_inline", tableId: op.table() });
+    },
+    flush_inlined_data(_tx, op) {
+      draft.record({ op: "merge_adjacent", tableId: op.table() });
+      return [];
+    },
+  };
+}
 
 /** The subspaces that the model writes: head, snapshots, current, history, schema versions, changelog. */
 const catalogKeys = (hex: string): boolean =>
@@ -73,8 +75,8 @@ class Run {
     const snapshots: number[] = [];
     const returns: unknown[][] = [];
     for (const operations of members) {
-      const draft = new Draft(this.#state, { newUuid: () => `uuid ${++this.#uuids}` });
-      returns.push(runOperations(draft, operations, handlers));
+      const draft: CommitDraft = new Draft<InlineOp, IndexOp>(this.#state, { newUuid: () => `uuid ${++this.#uuids}` });
+      returns.push(runOperations(new Transaction(draft), operations, { ...catalogHandlers, ...rowMarks(draft) }));
       if (!draft.isEmpty) this.#state = stageCatalogRecords(draft, { timeMicros: 1_800_000_000_000_000n }, batch);
       snapshots.push(Number(this.#state.head.snapshotId));
     }

@@ -1,25 +1,18 @@
 import type { ColumnId, DataFileId, DeleteFileId, IndexId, MacroId, SchemaId, TableId, ViewId } from "@moraine/codec";
 import type { MacroType } from "../model/change.js";
-import type { Draft } from "../model/draft.js";
 import type { OptionScope } from "../model/option-scope.js";
 import type { ColumnDefinition } from "../verbs/column-tree.js";
-import { addColumn, alterColumn, dropColumn, renameColumn } from "../verbs/columns.js";
-import { type DataFile, type FileColumnStats, expireDataFile, registerDataFile } from "../verbs/data-files.js";
-import { type DeleteFile, expireDeleteFile, registerDeleteFile } from "../verbs/delete-files.js";
-import { type ColumnOrder, createIndexDefinition, dropIndex } from "../verbs/index-definitions.js";
-import { type MacroImplementation, createMacro, dropMacro } from "../verbs/macros.js";
-import { setOption, unsetOption } from "../verbs/options.js";
-import { clearPartitioning, setPartitioning } from "../verbs/partitioning.js";
-import { createSchema, dropSchema } from "../verbs/schemas.js";
-import { type SortKey, clearSorting, setSorting } from "../verbs/sorting.js";
-import { updateColumnStats, updateTableStats } from "../verbs/stats.js";
-import { createTable, dropTable, renameTable, setTableSchema } from "../verbs/tables.js";
-import { type TagTarget, removeTag, setTag } from "../verbs/tags.js";
-import { alterView, createView, dropView } from "../verbs/views.js";
+import type { Transaction } from "../transaction.js";
+import type { DataFile, FileColumnStats } from "../verbs/data-files.js";
+import type { DeleteFile } from "../verbs/delete-files.js";
+import type { ColumnOrder } from "../verbs/index-definitions.js";
+import type { MacroImplementation } from "../verbs/macros.js";
+import type { SortKey } from "../verbs/sorting.js";
+import type { TagTarget } from "../verbs/tags.js";
 import type { GoldenOperation } from "./golden-data.js";
 
 /** Carries one operation of a script out. Gives what the script's `returns` says of it: an id or `null`. */
-export type GoldenHandler = (draft: Draft, op: Arguments) => unknown;
+export type GoldenHandler = (tx: Transaction, op: Arguments) => unknown;
 
 /** Typed access to the arguments of an operation, which are plain JSON. */
 export class Arguments {
@@ -177,49 +170,49 @@ export function columnOrders(args: Arguments): ColumnOrder[] {
 
 /** The operations that are verbs of the catalog alone. Rows, entries and build steps are for the caller to add. */
 export const catalogHandlers: Readonly<Record<string, GoldenHandler>> = {
-  create_schema: (draft, op) => createSchema(draft, { name: op.text("name") }),
-  drop_schema: (draft, op) => dropSchema(draft, { schema: op.schema() }),
-  create_table: (draft, op) =>
-    createTable(draft, {
+  create_schema: (tx, op) => tx.createSchema({ name: op.text("name") }),
+  drop_schema: (tx, op) => tx.dropSchema({ schema: op.schema() }),
+  create_table: (tx, op) =>
+    tx.createTable({
       schema: op.schema(),
       name: op.text("name"),
       columns: op.each("columns").map(columnDefinition),
     }),
-  rename_table: (draft, op) => renameTable(draft, { table: op.table(), name: op.text("name") }),
-  set_table_schema: (draft, op) => setTableSchema(draft, { table: op.table(), schema: op.schema() }),
-  drop_table: (draft, op) => dropTable(draft, { table: op.table() }),
-  add_column: (draft, op) => addColumn(draft, { table: op.table(), definition: columnDefinition(op.nested("def")) }),
-  rename_column: (draft, op) => renameColumn(draft, { table: op.table(), column: op.column(), name: op.text("name") }),
-  alter_column: (draft, op) =>
-    alterColumn(draft, {
+  rename_table: (tx, op) => tx.renameTable({ table: op.table(), name: op.text("name") }),
+  set_table_schema: (tx, op) => tx.setTableSchema({ table: op.table(), schema: op.schema() }),
+  drop_table: (tx, op) => tx.dropTable({ table: op.table() }),
+  add_column: (tx, op) => tx.addColumn({ table: op.table(), definition: columnDefinition(op.nested("def")) }),
+  rename_column: (tx, op) => tx.renameColumn({ table: op.table(), column: op.column(), name: op.text("name") }),
+  alter_column: (tx, op) =>
+    tx.alterColumn({
       table: op.table(),
       column: op.column(),
       ...op.optional<"columnType", string>("type", "columnType"),
       ...op.optional<"nullsAllowed", boolean>("nulls", "nullsAllowed"),
       ...op.optional<"defaultValue", string | null>("default", "defaultValue"),
     }),
-  drop_column: (draft, op) => dropColumn(draft, { table: op.table(), column: op.column() }),
-  set_partitioning: (draft, op) =>
-    setPartitioning(draft, {
+  drop_column: (tx, op) => tx.dropColumn({ table: op.table(), column: op.column() }),
+  set_partitioning: (tx, op) =>
+    tx.setPartitioning({
       table: op.table(),
       columns: op.each("columns").map((key) => ({ column: key.column(), transform: key.text("transform") })),
     }),
-  clear_partitioning: (draft, op) => clearPartitioning(draft, { table: op.table() }),
-  set_sorting: (draft, op) => setSorting(draft, { table: op.table(), keys: op.each("keys").map(sortKey) }),
-  clear_sorting: (draft, op) => clearSorting(draft, { table: op.table() }),
-  register_data_file: (draft, op) => registerDataFile(draft, { table: op.table(), file: dataFile(op) }).dataFileId,
-  expire_data_file: (draft, op) => expireDataFile(draft, { table: op.table(), file: op.count("file") as DataFileId }),
-  register_delete_file: (draft, op) => registerDeleteFile(draft, { table: op.table(), file: deleteFile(op) }),
-  expire_delete_file: (draft, op) =>
-    expireDeleteFile(draft, { table: op.table(), file: op.count("file") as DeleteFileId }),
-  update_table_stats: (draft, op) =>
-    updateTableStats(draft, {
+  clear_partitioning: (tx, op) => tx.clearPartitioning({ table: op.table() }),
+  set_sorting: (tx, op) => tx.setSorting({ table: op.table(), keys: op.each("keys").map(sortKey) }),
+  clear_sorting: (tx, op) => tx.clearSorting({ table: op.table() }),
+  register_data_file: (tx, op) => tx.registerDataFile({ table: op.table(), file: dataFile(op) }).dataFileId,
+  expire_data_file: (tx, op) => tx.expireDataFile({ table: op.table(), file: op.count("file") as DataFileId }),
+  register_delete_file: (tx, op) => tx.registerDeleteFile({ table: op.table(), file: deleteFile(op) }),
+  expire_delete_file: (tx, op) =>
+    tx.expireDeleteFile({ table: op.table(), file: op.count("file") as DeleteFileId }),
+  update_table_stats: (tx, op) =>
+    tx.updateTableStats({
       table: op.table(),
       recordCount: op.count("record_count"),
       fileSizeBytes: op.count("file_size_bytes"),
     }),
-  update_column_stats: (draft, op) =>
-    updateColumnStats(draft, {
+  update_column_stats: (tx, op) =>
+    tx.updateColumnStats({
       table: op.table(),
       column: op.column(),
       stats: {
@@ -229,25 +222,25 @@ export const catalogHandlers: Readonly<Record<string, GoldenHandler>> = {
         ...op.optional<"max", string>("max", "max"),
       },
     }),
-  create_view: (draft, op) =>
-    createView(draft, { schema: op.schema(), name: op.text("name"), dialect: op.text("dialect"), sql: op.text("sql") }),
-  alter_view: (draft, op) => alterView(draft, { view: op.view(), dialect: op.text("dialect"), sql: op.text("sql") }),
-  drop_view: (draft, op) => dropView(draft, { view: op.view() }),
-  create_macro: (draft, op) =>
-    createMacro(draft, {
+  create_view: (tx, op) =>
+    tx.createView({ schema: op.schema(), name: op.text("name"), dialect: op.text("dialect"), sql: op.text("sql") }),
+  alter_view: (tx, op) => tx.alterView({ view: op.view(), dialect: op.text("dialect"), sql: op.text("sql") }),
+  drop_view: (tx, op) => tx.dropView({ view: op.view() }),
+  create_macro: (tx, op) =>
+    tx.createMacro({
       schema: op.schema(),
       name: op.text("name"),
       implementations: op.each("implementations").map(macroImplementation),
     }),
-  drop_macro: (draft, op) => dropMacro(draft, { macro: op.count("macro") as MacroId }),
-  set_option: (draft, op) =>
-    setOption(draft, { scope: optionScope(op.nested("scope")), key: op.text("key"), value: op.text("value") }),
-  unset_option: (draft, op) => unsetOption(draft, { scope: optionScope(op.nested("scope")), key: op.text("key") }),
-  set_tag: (draft, op) =>
-    setTag(draft, { target: tagTarget(op.nested("target")), key: op.text("key"), value: op.text("value") }),
-  remove_tag: (draft, op) => removeTag(draft, { target: tagTarget(op.nested("target")), key: op.text("key") }),
-  create_index: (draft, op) =>
-    createIndexDefinition(draft, {
+  drop_macro: (tx, op) => tx.dropMacro({ macro: op.count("macro") as MacroId }),
+  set_option: (tx, op) =>
+    tx.setOption({ scope: optionScope(op.nested("scope")), key: op.text("key"), value: op.text("value") }),
+  unset_option: (tx, op) => tx.unsetOption({ scope: optionScope(op.nested("scope")), key: op.text("key") }),
+  set_tag: (tx, op) =>
+    tx.setTag({ target: tagTarget(op.nested("target")), key: op.text("key"), value: op.text("value") }),
+  remove_tag: (tx, op) => tx.removeTag({ target: tagTarget(op.nested("target")), key: op.text("key") }),
+  create_index: (tx, op) =>
+    tx.createIndex({
       table: op.table(),
       name: op.text("name"),
       columns: (op.list("columns") as number[]).map((id) => BigInt(id) as ColumnId),
@@ -255,19 +248,19 @@ export const catalogHandlers: Readonly<Record<string, GoldenHandler>> = {
       orders: columnOrders(op),
       maintenance: op.flag("deferred") ? "deferred" : "synchronous",
     }),
-  drop_index: (draft, op) => dropIndex(draft, { index: op.count("index") as IndexId }),
+  drop_index: (tx, op) => tx.dropIndex({ index: op.count("index") as IndexId }),
 };
 
 /** Carries the operations of one commit out. Gives their returns in the form that the scripts use. */
 export function runOperations(
-  draft: Draft,
+  tx: Transaction,
   operations: readonly GoldenOperation[],
   handlers: Readonly<Record<string, GoldenHandler>> = catalogHandlers,
 ): unknown[] {
   return operations.map((operation) => {
     const handler = handlers[operation.op];
     if (handler === undefined) throw new Error(`no handler for the operation ${operation.op}`);
-    return asReturned(handler(draft, new Arguments(operation)));
+    return asReturned(handler(tx, new Arguments(operation)));
   });
 }
 

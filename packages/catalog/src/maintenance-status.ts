@@ -1,0 +1,59 @@
+import { decodeValue, encodeValue, MaintenanceStatusValue, sysMaintenanceStatusKey } from "@moraine/codec";
+import { getOne, type ReadView } from "@moraine/store";
+import type { Committer } from "./engine/committer.js";
+import { maintenanceHistoryPasses } from "./engine/limits.js";
+import { stampHead } from "./engine/stamp-head.js";
+import { WriteSet } from "./engine/pending-writes.js";
+import { checkArray, checkObject, checkOneOf, checkString, checkText } from "./verbs/arguments.js";
+
+/** One step of a maintenance pass. */
+export interface MaintenanceStep {
+  readonly step: string;
+  readonly status: "ran" | "skipped" | "failed";
+  /** What it did, or why not. */
+  readonly detail: string;
+}
+
+export interface MaintenancePass {
+  /** Microseconds since the epoch, UTC. */
+  readonly startedAtMicros: bigint;
+  /** `manual`, `scheduled`, or the caller's own word. */
+  readonly trigger: string;
+  readonly steps: readonly MaintenanceStep[];
+}
+
+/** Passes that were recorded, the newest first. */
+export async function readMaintenanceStatus(view: ReadView): Promise<MaintenancePass[]> {
+  const { passes } = await readRecord(view);
+  return passes.map((pass) => ({ ...pass, steps: pass.steps.map((step) => ({ ...step, status: step.status as MaintenanceStep["status"] })) })).reverse();
+}
+
+/** Adds a pass to the record, which keeps the newest few. Makes no snapshot. */
+export async function recordMaintenancePass(view: ReadView, committer: Committer, pass: MaintenancePass): Promise<void> {
+  const checked = checkPass(pass);
+  await committer.commit(async (base) => {
+    const { passes } = await readRecord(view);
+    const writes = new WriteSet();
+    const kept = [...passes, checked].slice(-maintenanceHistoryPasses);
+    writes.put(sysMaintenanceStatusKey, encodeValue(MaintenanceStatusValue, { passes: kept }));
+    return { commits: [stampHead(base, writes)], result: undefined };
+  });
+}
+
+async function readRecord(view: ReadView): Promise<MaintenanceStatusValue> {
+  const bytes = await getOne(view, sysMaintenanceStatusKey);
+  return bytes === undefined ? { passes: [] } : decodeValue(MaintenanceStatusValue, bytes);
+}
+
+function checkPass(pass: MaintenancePass): MaintenancePass {
+  checkObject(pass, "pass");
+  checkText(pass.trigger, "pass.trigger");
+  for (const [at, step] of checkArray(pass.steps, "pass.steps").entries()) {
+    const here = `pass.steps[${at}]`;
+    checkObject(step, here);
+    checkText(step.step, `${here}.step`);
+    checkOneOf(step.status, ["ran", "skipped", "failed"], `${here}.status`);
+    checkString(step.detail, `${here}.detail`);
+  }
+  return pass;
+}
