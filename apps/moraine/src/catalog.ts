@@ -1,0 +1,241 @@
+import { Catalog as Engine, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
+import type { SchemaId } from "@moraine/codec";
+import { DataStoreSet, openStore, openStoreReader, type ReadView, type WritableStore } from "@moraine/store";
+import { measureStore } from "./census.js";
+import type * as contract from "./interface.js";
+import { recordedDataPath } from "./location.js";
+import { StoreLock } from "./lock/store-lock.js";
+import {
+  checkNames,
+  checkOptionalBoolean,
+  checkOptionalCount,
+  checkOptionalFunction,
+  checkOptionalText,
+  checkText,
+  wrong,
+} from "./options.js";
+import { readSnapshots } from "./snapshots.js";
+
+/** The schema `main`, which every catalog is made with. */
+export const mainSchema = 0n as SchemaId;
+
+/** What both kinds of handle share: the reads of the engine, and those that walk the store. */
+abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.ReadOnlyCatalog {
+  protected readonly engine: E;
+  readonly #view: ReadView;
+  readonly #location: string;
+
+  constructor(engine: E, view: ReadView, location: string) {
+    this.engine = engine;
+    this.#view = view;
+    this.#location = location;
+  }
+
+  async snapshot(): Promise<contract.CatalogSnapshot> {
+    return await this.engine.snapshot();
+  }
+
+  async snapshotAt(snapshot: Parameters<contract.ReadOnlyCatalog["snapshotAt"]>[0]): Promise<contract.CatalogSnapshot> {
+    return await this.engine.snapshotAt(snapshot);
+  }
+
+  async snapshots(args: contract.SnapshotsArguments = {}): Promise<contract.SnapshotRecord[]> {
+    checkNames(args, "arguments", ["limit", "before"]);
+    checkOptionalCount(args.limit, "limit", 0);
+    if (args.before !== undefined && typeof args.before !== "bigint") throw wrong("before", "a snapshot id: a bigint");
+    // Records up to a head that has been acknowledged never change, so that the store may be read beside running commits.
+    const head = (await this.engine.snapshot()).currentSnapshot.id;
+    return await readSnapshots(this.#view, head, args);
+  }
+
+  async indexLookup(args: contract.IndexLookupArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
+    return await this.engine.indexLookup(args);
+  }
+
+  async indexLookupMany(args: contract.IndexLookupManyArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
+    return await this.engine.indexLookupMany(args);
+  }
+
+  async indexRange(args: contract.IndexRangeArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
+    return await this.engine.indexRange(args);
+  }
+
+  async indexNulls(args: contract.IndexNullsArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
+    return await this.engine.indexNulls(args);
+  }
+
+  async recentRows(args: contract.RecentRowsArguments): Promise<contract.RecentRow[]> {
+    return await this.engine.recentRows(args);
+  }
+
+  async recentRow(args: contract.RecentRowArguments): Promise<contract.RecentRow | undefined> {
+    return await this.engine.recentRow(args);
+  }
+
+  async scanInline(args: contract.ScanInlineArguments): Promise<contract.RecentRow[]> {
+    return await this.engine.scanInline(args);
+  }
+
+  async census(options: contract.CensusOptions = {}): Promise<contract.Census> {
+    checkNames(options, "options", ["onProgress"]);
+    checkOptionalFunction(options.onProgress, "onProgress");
+    const snapshot = await this.engine.snapshot();
+    return await measureStore(this.#view, this.#location, snapshot, options.onProgress);
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** A catalog that is only read: see `ReadOnlyCatalog` in the interface file. Made by `Catalog.openReadOnly`. */
+export class ReadOnlyCatalog extends Reads<ReadOnlyEngine> {}
+
+/** A catalog open for reading and writing: see `Catalog` in the interface file. */
+export class Catalog extends Reads<Engine> implements contract.Catalog {
+  readonly #lock: StoreLock | undefined;
+
+  private constructor(engine: Engine, store: WritableStore, lock: StoreLock | undefined) {
+    super(engine, store, store.location);
+    this.#lock = lock;
+  }
+
+  /** Opens a catalog for reading and writing. See `CatalogFactory` in the interface file. */
+  static async open(options: contract.OpenOptions): Promise<Catalog> {
+    checkOpenOptions(options);
+    const { store: location, flush, requestTimeoutMs, blockCache, encrypted } = options;
+    const dataPath = options.dataPath === undefined ? undefined : recordedDataPath(options.dataPath, location);
+    // Finds out before the store is opened, and another writer fenced, that nothing can be read there.
+    if (dataPath !== undefined) await new DataStoreSet(dataPath).close();
+    const lock = StoreLock.acquire(location, options.takeOver ?? false);
+    let store: WritableStore | undefined;
+    try {
+      store = await openStore(location, {
+        ...(flush === undefined ? {} : { flush }),
+        ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+        ...(blockCache === undefined ? {} : { blockCache }),
+      });
+      const engine = await Engine.open({
+        store,
+        dataPath,
+        openDataFiles: (root) => new DataStoreSet(root),
+        ...(encrypted === undefined ? {} : { encrypted }),
+      });
+      return new Catalog(engine, store, lock);
+    } catch (error) {
+      await closeAfter(error, store);
+      lock?.release();
+      throw error;
+    }
+  }
+
+  /** Opens a catalog for reading only. See `CatalogFactory` in the interface file. */
+  static async openReadOnly(options: contract.OpenReadOnlyOptions): Promise<ReadOnlyCatalog> {
+    checkNames(options, "options", ["store", "pollIntervalMs", "requestTimeoutMs"]);
+    const { pollIntervalMs, requestTimeoutMs } = options;
+    checkOptionalCount(pollIntervalMs, "pollIntervalMs", 1);
+    checkOptionalCount(requestTimeoutMs, "requestTimeoutMs", 1);
+    const store = await openStoreReader(checkText(options.store, "store"), {
+      ...(pollIntervalMs === undefined ? {} : { pollIntervalMs }),
+      ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    });
+    try {
+      return new ReadOnlyCatalog(await ReadOnlyEngine.open({ store }), store, store.location);
+    } catch (error) {
+      await closeAfter(error, store);
+      throw error;
+    }
+  }
+
+  async commit<T>(
+    closure: contract.CommitClosure<T>,
+    options: contract.CommitOptions = {},
+  ): Promise<contract.CommitResult<T>> {
+    checkCommitOptions(options);
+    return await this.engine.commit(closure, options);
+  }
+
+  async commitGroup<T>(
+    closures: readonly contract.CommitClosure<T>[],
+    options: contract.CommitOptions = {},
+  ): Promise<contract.CommitResult<T>[]> {
+    checkCommitOptions(options);
+    return await this.engine.commitGroup(closures, options);
+  }
+
+  async reads(): Promise<contract.ReadScope> {
+    return await this.engine.reads();
+  }
+
+  async flushInlined(args: contract.FlushInlinedArguments): Promise<contract.FlushInlinedResult> {
+    return await this.engine.flushInlined(args);
+  }
+
+  async maintain(options: contract.MaintainOptions = {}): Promise<contract.MaintainReport> {
+    checkNames(options, "options", ["sweepIndexes", "sweepFileStatistics", "batchSize", "onProgress"]);
+    checkOptionalBoolean(options.sweepIndexes, "sweepIndexes");
+    checkOptionalBoolean(options.sweepFileStatistics, "sweepFileStatistics");
+    checkOptionalCount(options.batchSize, "batchSize", 1);
+    checkOptionalFunction(options.onProgress, "onProgress");
+    return await this.engine.maintain(options);
+  }
+
+  async reclaimIndexEntries(args: contract.ReclaimIndexEntriesArguments): Promise<number> {
+    checkNames(args, "arguments", ["index", "limit"]);
+    if (typeof args.index !== "bigint") throw wrong("index", "an index id: a bigint");
+    checkOptionalCount(args.limit, "limit", 1);
+    return await this.engine.reclaimIndexEntries(args);
+  }
+
+  override async close(): Promise<void> {
+    try {
+      await super.close();
+    } finally {
+      this.#lock?.release();
+    }
+  }
+}
+
+/** Closes a store that is of no use after an error. The error is what the caller has to know; a second one goes with it. */
+async function closeAfter(error: unknown, store: { close(): Promise<void> } | undefined): Promise<void> {
+  try {
+    await store?.close();
+  } catch (closing) {
+    throw new AggregateError([error, closing], "the catalog could not be opened, nor its store closed", {
+      cause: error,
+    });
+  }
+}
+
+const openNames = ["store", "dataPath", "encrypted", "flush", "takeOver", "requestTimeoutMs", "blockCache"] as const;
+
+function checkOpenOptions(options: contract.OpenOptions): void {
+  checkNames(options, "options", openNames satisfies readonly (keyof contract.OpenOptions)[]);
+  checkText(options.store, "store");
+  if (options.dataPath !== undefined) checkText(options.dataPath, "dataPath");
+  checkOptionalBoolean(options.encrypted, "encrypted");
+  checkOptionalBoolean(options.takeOver, "takeOver");
+  checkOptionalBoolean(options.blockCache, "blockCache");
+  checkOptionalCount(options.requestTimeoutMs, "requestTimeoutMs", 1);
+  const { flush } = options;
+  if (flush === undefined || flush === "eager") return;
+  if (typeof flush !== "object" || (flush as unknown) === null) throw wrong("flush", '"eager" or { intervalMs }');
+  checkNames(flush, "flush", ["intervalMs"]);
+  if ((flush as { readonly intervalMs?: unknown }).intervalMs === undefined)
+    throw wrong("flush.intervalMs", "a number of milliseconds");
+  checkOptionalCount(flush.intervalMs, "flush.intervalMs", 1);
+}
+
+function checkCommitOptions(options: contract.CommitOptions): void {
+  checkNames(options, "options", ["author", "message", "extraInfo", "signal"]);
+  checkOptionalText(options.author, "author");
+  checkOptionalText(options.message, "message");
+  checkOptionalText(options.extraInfo, "extraInfo");
+  if (options.signal !== undefined && !((options.signal as unknown) instanceof AbortSignal)) {
+    throw wrong("signal", "an AbortSignal");
+  }
+}
