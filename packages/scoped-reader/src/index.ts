@@ -12,9 +12,9 @@ export type {
   ScanOptions,
   ScopedBatch,
 } from "./interface.js";
-export { limits } from "./limits.js";
+export { limits as scopedReaderLimits } from "./limits.js";
+export { markUuidColumns } from "./parquet/mark-uuid-columns.js";
 export { readRows, type ReadRowsOptions } from "./read-rows.js";
 export { rowIdFieldId } from "./resolve-columns.js";
 export { scanFile } from "./scan-file.js";
 export { vectorFromArrow } from "./vector-from-arrow.js";
-export { markUuidColumns } from "./parquet/mark-uuid-columns.js";

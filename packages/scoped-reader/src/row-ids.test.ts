@@ -112,7 +112,13 @@ test("no row ids ask for none", async () => {
   expect(scanned).toEqual([{ position: 0, rowId: null, values: [1n] }]);
 });
 
-test.each([0n, 2n ** 32n - 2n, 2n ** 53n - 3n, 2n ** 62n])("dense row ids from %d on", (start) => {
-  const positions = Float64Array.of(0, 1, 5, 2 ** 33);
-  expect([...denseRowIds(start, positions)]).toEqual([start, start + 1n, start + 5n, start + 2n ** 33n]);
+describe("dense row ids", () => {
+  const starts = [0n, 7n, 2n ** 32n - 2n, 2n ** 32n, 2n ** 40n + 5n, 2n ** 53n - 3n, 2n ** 62n];
+  test.each(starts)("from %d on", (start) => {
+    for (const positions of [[], [0], [3, 4, 5, 6], [0, 1, 5, 2 ** 33], [2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1]]) {
+      expect([...denseRowIds(start, Float64Array.from(positions))]).toEqual(
+        positions.map((position) => start + BigInt(position)),
+      );
+    }
+  });
 });

@@ -39,22 +39,32 @@ export function resolveRowIds(source: FileSource, schema: ParquetSchema, mode: R
   return { kind: "dense", start: rowIdStart };
 }
 
-/** Row ids of a dense file at the given positions. */
+const wordSize = 0x1_0000_0000;
+
+/** Row ids of a dense file at the given positions, which ascend. */
 export function denseRowIds(start: bigint, positions: Float64Array): BigUint64Array {
   const ids = new BigUint64Array(positions.length);
+  const first = positions[0] ?? 0;
   const last = positions[positions.length - 1] ?? 0;
-  if (start + BigInt(last) <= BigInt(Number.MAX_SAFE_INTEGER)) {
-    // Halves written as plain numbers: no bigint is made for each row.
-    const words = new Uint32Array(ids.buffer);
-    const base = Number(start);
-    for (let i = 0; i < positions.length; i++) {
-      const id = base + (positions[i] ?? 0);
-      words[2 * i] = id >>> 0;
-      words[2 * i + 1] = id / 0x1_0000_0000;
-    }
+  if (start + BigInt(last) > BigInt(Number.MAX_SAFE_INTEGER)) {
+    for (let i = 0; i < positions.length; i++) ids[i] = start + BigInt(positions[i] ?? 0);
     return ids;
   }
-  for (let i = 0; i < positions.length; i++) ids[i] = start + BigInt(positions[i] ?? 0);
+  // Halves written as plain numbers: no bigint is made for each row.
+  const words = new Uint32Array(ids.buffer);
+  const base = Number(start);
+  const low = (base + first) % wordSize;
+  if (last - first === positions.length - 1 && low + positions.length <= wordSize) {
+    const high = Math.floor((base + first) / wordSize);
+    for (let at = 0, id = low; at < words.length; at += 2, id++) words[at] = id;
+    if (high > 0) for (let at = 1; at < words.length; at += 2) words[at] = high;
+    return ids;
+  }
+  for (let i = 0; i < positions.length; i++) {
+    const id = base + (positions[i] ?? 0);
+    words[2 * i] = id >>> 0;
+    words[2 * i + 1] = id / wordSize;
+  }
   return ids;
 }
 

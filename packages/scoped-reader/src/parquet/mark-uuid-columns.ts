@@ -1,72 +1,96 @@
-import { MalformedFile } from "../malformed.js";
+import { DataFileError } from "@moraine/codec";
+import { footerLength, trailerBytes } from "./footer.js";
 import { ThriftReader, thriftType } from "./thrift-reader.js";
 
-const trailerBytes = 8;
-/** Fields of FileMetaData and SchemaElement in the Parquet format. */
-const fileSchemaField = 2;
-const elementTypeLengthField = 2;
-const elementFieldIdField = 9;
-const elementLogicalTypeField = 10;
 const uuidBytes = 16;
-/** The union member UUIDType (14), an empty struct, and the union's end, as the compact protocol writes them. */
-const uuidUnion = Uint8Array.of(0xec, 0x00, 0x00);
+const fixedLengthByteArray = 7;
+const logicalTypeId = 10;
+const uuidMember = 14;
 
 /**
- * Gives 16-byte columns of a Parquet file the UUID annotation, by field id. Arrow has no UUID type of its own, so a writer
- * that goes through Arrow leaves it out, and readers then take the column for a blob. Only the footer changes.
+ * Marks sixteen-byte columns of a Parquet file as UUIDs, by field id, at any depth. Writers that go through Arrow store
+ * them as plain binary, which DuckDB then reads as BLOB. Only the footer changes: each such column's schema element gets
+ * the logical type UUID, unless it has one. Returns a new file.
+ *
+ * Errors: `data_file` when the bytes are no Parquet file or a named column does not hold sixteen bytes.
  */
 export function markUuidColumns(file: Uint8Array, fieldIds: ReadonlySet<number>): Uint8Array {
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
-  if (file.byteLength < trailerBytes) throw new MalformedFile("the file is shorter than a Parquet trailer");
-  const footerBytes = view.getUint32(file.byteLength - trailerBytes, true);
-  const footerStart = file.byteLength - trailerBytes - footerBytes;
-  if (footerStart < 0) throw new MalformedFile("the footer is longer than the file");
-  const footer = file.subarray(footerStart, file.byteLength - trailerBytes);
-  const insertions = findElements(footer, fieldIds);
-  const added = insertions.length * (1 + uuidUnion.length);
-  const out = new Uint8Array(file.byteLength + added);
-  out.set(file.subarray(0, footerStart));
-  let from = 0;
-  let to = footerStart;
-  for (const { at, lastId } of insertions) {
-    out.set(footer.subarray(from, at), to);
-    to += at - from;
-    out[to] = ((elementLogicalTypeField - lastId) << 4) | thriftType.struct;
-    out.set(uuidUnion, to + 1);
-    to += 1 + uuidUnion.length;
-    from = at;
+  try {
+    const length = footerLength(file.subarray(-trailerBytes));
+    const start = file.length - trailerBytes - length;
+    const footer = file.subarray(Math.max(start, 0), file.length - trailerBytes);
+    const marks = marksOf(footer, fieldIds);
+    const marked = new Uint8Array(file.length + marks.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    marked.set(file.subarray(0, start));
+    let from = 0;
+    let to = start;
+    for (const { at, bytes } of marks) {
+      marked.set(footer.subarray(from, at), to);
+      to += at - from;
+      marked.set(bytes, to);
+      to += bytes.length;
+      from = at;
+    }
+    marked.set(footer.subarray(from), to);
+    to += footer.length - from;
+    new DataView(marked.buffer).setUint32(to, to - start, true);
+    marked.set(file.subarray(-4), to + 4);
+    return marked;
+  } catch (error) {
+    if (error instanceof DataFileError) throw error;
+    throw new DataFileError("the bytes to mark are no complete Parquet file", {
+      remedy: "Pass the whole file as its writer returned it.",
+      cause: error,
+    });
   }
-  out.set(footer.subarray(from), to);
-  out.set(file.subarray(file.byteLength - trailerBytes), out.byteLength - trailerBytes);
-  new DataView(out.buffer).setUint32(out.byteLength - trailerBytes, footerBytes + added, true);
-  return out;
 }
 
-/** Where the stop byte of each matching schema element stands, and the id of the field before it. */
-function findElements(
-  footer: Uint8Array,
-  fieldIds: ReadonlySet<number>,
-): { readonly at: number; readonly lastId: number }[] {
-  const found: { readonly at: number; readonly lastId: number }[] = [];
+interface Mark {
+  /** Offset in the footer of the byte that ends the schema element. */
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
+
+function marksOf(footer: Uint8Array, fieldIds: ReadonlySet<number>): Mark[] {
   const reader = new ThriftReader(footer);
+  const marks: Mark[] = [];
   reader.struct((id, type) => {
-    if (id !== fileSchemaField) return false;
+    if (id !== 2) return false;
     reader.list(type, () => {
-      let fieldId: number | undefined;
-      let length = 0;
-      let lastId = 0;
-      reader.struct((elementField, elementType) => {
-        lastId = elementField;
-        if (elementField === elementFieldIdField) fieldId = reader.i32(elementType);
-        else if (elementField === elementTypeLengthField) length = reader.i32(elementType);
-        else return false;
-        return true;
-      });
-      if (fieldId !== undefined && fieldIds.has(fieldId) && length === uuidBytes && lastId < elementLogicalTypeField) {
-        found.push({ at: reader.at - 1, lastId });
-      }
+      const mark = markOf(reader, fieldIds);
+      if (mark !== undefined) marks.push(mark);
     });
     return true;
   });
-  return found;
+  return marks;
+}
+
+function markOf(reader: ThriftReader, fieldIds: ReadonlySet<number>): Mark | undefined {
+  let fieldId: number | undefined;
+  let physicalType = -1;
+  let width = 0;
+  let lastId = 0;
+  reader.struct((id, type) => {
+    lastId = id;
+    if (id === 1) physicalType = reader.i32(type);
+    else if (id === 2) width = reader.i32(type);
+    else if (id === 9) fieldId = reader.i32(type);
+    else return false;
+    return true;
+  });
+  if (fieldId === undefined || !fieldIds.has(fieldId)) return undefined;
+  if (physicalType !== fixedLengthByteArray || width !== uuidBytes) {
+    throw new DataFileError(`the column with field id ${fieldId} does not hold values of ${uuidBytes} bytes`, {
+      remedy: "Write UUID columns as fixed binary of sixteen bytes.",
+    });
+  }
+  if (lastId >= logicalTypeId) return undefined;
+  // logicalType { UUID {} }: two nested structs, each ended by a zero byte.
+  const bytes = Uint8Array.of(
+    ((logicalTypeId - lastId) << 4) | thriftType.struct,
+    (uuidMember << 4) | thriftType.struct,
+    0,
+    0,
+  );
+  return { at: reader.at - 1, bytes };
 }
