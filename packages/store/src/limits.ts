@@ -31,6 +31,8 @@ export const limits = {
   /** Tries of one preflight request, and the wait after the first; it grows with each. */
   preflightAttempts: 3,
   preflightRetryMs: 200,
+  /** Least time after which a single request of the engine to S3 is given up and made again. */
+  s3LeastTimeoutMs: 1_000,
   /** Connections of the client that runs the preflight and reads manifests. */
   s3Sockets: 4,
   /** How long the engine may take to open, replay included, before the attempt is given up. */

@@ -45,7 +45,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
       remedy: "Use a shorter timeout or interval.",
     });
   }
-  const backend = openBackend(url);
+  const backend = openBackend(url, requestTimeoutMs);
   try {
     await backend.prepareForWriting(preflightTimeoutMs);
     return await SlateWriter.open(backend, loops, {
@@ -74,7 +74,7 @@ export async function openStoreReaderWith(
     limits.preflightTimeoutMs,
   );
   const pollIntervalMs = checkedTimeout("pollIntervalMs", options.pollIntervalMs, limits.readerPollIntervalMs);
-  const backend = openBackend(url);
+  const backend = openBackend(url, requestTimeoutMs);
   try {
     await backend.prepareForReading(preflightTimeoutMs);
     return await SlateReader.open(backend, loops, { pollIntervalMs, requestTimeoutMs });
@@ -84,7 +84,7 @@ export async function openStoreReaderWith(
   }
 }
 
-function openBackend(url: string): Backend {
+function openBackend(url: string, requestTimeoutMs: number): Backend {
   const location = parseLocation(url);
   switch (location.kind) {
     case "memory":
@@ -92,7 +92,7 @@ function openBackend(url: string): Backend {
     case "file":
       return new FileBackend(location);
     case "s3":
-      return new S3Backend(location);
+      return new S3Backend(location, requestTimeoutMs);
   }
 }
 

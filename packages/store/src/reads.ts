@@ -3,6 +3,7 @@ import { checkKeys, checkRange, checkScanOptions } from "./arguments.js";
 import type { Deadlines } from "./deadlines.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
 import { limits } from "./limits.js";
+import { detach } from "./within.js";
 
 /** What reading through any handle needs besides the binding's object. */
 export interface ReadContext {
@@ -56,7 +57,8 @@ async function* scanBlocks(
         yield next.value;
       }
     } finally {
-      await blocks.return?.();
+      // Not waited for: a scan that got no answer in time ends only when its request does.
+      if (blocks.return !== undefined) detach(blocks.return());
     }
   } catch (error) {
     throw context.failed(error, "a scan failed");

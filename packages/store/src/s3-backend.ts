@@ -14,10 +14,12 @@ import { within } from "./within.js";
 export class S3Backend implements Backend {
   readonly path: string;
   readonly location: StoreLocation & { readonly kind: "s3" };
+  readonly #requestTimeoutMs: number;
   #client: S3Client | null = null;
   #objectStore: ObjectStore | null = null;
 
-  constructor(location: StoreLocation & { readonly kind: "s3" }) {
+  constructor(location: StoreLocation & { readonly kind: "s3" }, requestTimeoutMs: number) {
+    this.#requestTimeoutMs = requestTimeoutMs;
     this.location = location;
     this.path = location.prefix;
   }
@@ -31,7 +33,7 @@ export class S3Backend implements Backend {
     return this.#timed(timeoutMs, async (target, signal) => {
       await checkBucket(target, this.path, signal);
       await checkConditionalPut(target, this.path, signal);
-      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket);
+      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#requestTimeoutMs);
     });
   }
 
@@ -43,7 +45,7 @@ export class S3Backend implements Backend {
           remedy: "Check the location, or open it for writing first.",
         });
       }
-      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket);
+      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#requestTimeoutMs);
     });
   }
 

@@ -1,6 +1,7 @@
 import { ObjectStore } from "@slatedb/uniffi";
 import { ConfigurationError } from "@moraine/codec";
 import type { S3Client } from "@aws-sdk/client-s3";
+import { limits } from "./limits.js";
 
 /**
  * Names that SlateDB's object store takes from the environment even without `AWS_` in front, in any case: an unrelated
@@ -45,7 +46,11 @@ interface Connection {
 }
 
 /** Makes SlateDB's object store for a bucket so that it uses the endpoint, region and credentials of the SDK's client. */
-export async function resolveS3ObjectStore(client: S3Client, bucket: string): Promise<ObjectStore> {
+export async function resolveS3ObjectStore(
+  client: S3Client,
+  bucket: string,
+  requestTimeoutMs: number,
+): Promise<ObjectStore> {
   const connection = await connectionOf(client);
   const variables: Record<string, string | undefined> = {
     AWS_ENDPOINT: connection.endpoint,
@@ -53,6 +58,8 @@ export async function resolveS3ObjectStore(client: S3Client, bucket: string): Pr
     AWS_REGION: connection.region,
     AWS_DEFAULT_REGION: undefined,
     AWS_CONDITIONAL_PUT: "etag",
+    // Half of our own limit, so that a request that was lost on the way has time for a second one.
+    AWS_TIMEOUT: process.env["AWS_TIMEOUT"] ?? `${Math.max(limits.s3LeastTimeoutMs, requestTimeoutMs / 2)}ms`,
     ...(connection.endpoint?.startsWith("http://") === true ? { AWS_ALLOW_HTTP: "true" } : {}),
     ...(await credentialVariables(client)),
   };

@@ -87,10 +87,12 @@ async function request<T>(target: S3Target, signal: AbortSignal, send: () => Pro
 const credentialErrors = new Set([
   "AccessDenied",
   "ExpiredToken",
+  "Forbidden",
   "InvalidAccessKeyId",
   "InvalidToken",
   "SignatureDoesNotMatch",
-  "Forbidden",
+  // versitygw's word for an unknown access key.
+  "XAdminUserNotFound",
 ]);
 
 function isCredentialError(error: unknown): boolean {
@@ -104,12 +106,6 @@ export function s3Error(error: unknown, target: S3Target): MoraineError {
   const status = statusOf(error);
   const unavailable = (message: string, remedy: string): MoraineError =>
     new StoreUnavailableError(message, { remedy, cause: error });
-  if (name === "NoSuchBucket" || status === 404) {
-    return unavailable(
-      `the bucket ${target.bucket} does not exist at ${target.endpoint}`,
-      "Create the bucket, or correct its name.",
-    );
-  }
   if (error instanceof Error && error.message === "Region is missing") {
     return new ConfigurationError("no AWS region is set", { remedy: "Set AWS_REGION.", cause: error });
   }
@@ -122,6 +118,12 @@ export function s3Error(error: unknown, target: S3Target): MoraineError {
     return unavailable(
       `${target.endpoint} refused the credentials for the bucket ${target.bucket} (${status ?? name})`,
       "Check the AWS credentials and their rights: list, get, put and delete.",
+    );
+  }
+  if (name === "NoSuchBucket" || status === 404) {
+    return unavailable(
+      `the bucket ${target.bucket} does not exist at ${target.endpoint}`,
+      "Create the bucket, or correct its name.",
     );
   }
   if (status === 301 || status === 307 || name === "AuthorizationHeaderMalformed") {
