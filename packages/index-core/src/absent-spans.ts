@@ -15,13 +15,9 @@ export interface KeySpan {
 export class AbsentSpans {
   readonly #spans: KeySpan[] = [];
 
-  get count(): number {
-    return this.#spans.length;
-  }
-
-  /** Remembers a span; an empty one is ignored. */
+  /** Remembers a span; one that is empty or covered already is ignored. */
   add(span: KeySpan): void {
-    if (compareBytes(span.start, span.end) >= 0) return;
+    if (compareBytes(span.start, span.end) >= 0 || this.cover(span)) return;
     if (this.#spans.length === absentSpansPerIndex) this.#spans.shift();
     this.#spans.push(span);
   }

@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { equalityPrefix, IndexKeyBuilder, type IndexKeys, type IndexLayout } from "@moraine/codec";
 import { absent, BatchBuilder, openStore, packKey, type ReadView, type WritableStore } from "@moraine/store";
-import { afterAll, beforeAll, bench, describe } from "vitest";
+import { bench, describe } from "vitest";
 import { CommitPlanner, collectRange, type IndexChange, lookup, lookupMany, packEqualityKeys } from "./index.js";
 
 /** Run with `npx vitest bench --run packages/index-core`. Each row's name says how many entries one iteration handles. */
@@ -92,24 +92,27 @@ describe("own work for 100,000 absent entries of a unique index", () => {
   );
 });
 
-describe.each(["file", "memory"])("%s store", (kind) => {
-  let folder: string;
-  let store: WritableStore;
-  let nextIndex = 100n;
-  const unique = layout(1n, true);
-  const multi = layout(2n, false);
+// Hooks of a suite do not run for benchmarks, hence stores made up front and a folder removed on exit.
+const folder = mkdtempSync(join(tmpdir(), "moraine-index-core-"));
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+const unique = layout(1n, true);
+const multi = layout(2n, false);
+const stores = {
+  file: await loadedStore(folder),
+  memory: await loadedStore(`memory://bench-${process.pid}`),
+};
 
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "moraine-index-core-"));
-    store = await openStore(kind === "file" ? folder : `memory://bench-${process.pid}`);
-    await write(store, keys(unique, 0, entries, 2));
-    await write(store, keys(multi, 0, entries, 2));
-    await store.checkpointMemory();
-  });
-  afterAll(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+async function loadedStore(url: string): Promise<WritableStore> {
+  const store = await openStore(url);
+  await write(store, keys(unique, 0, entries, 2));
+  await write(store, keys(multi, 0, entries, 2));
+  await store.checkpointMemory();
+  return store;
+}
+
+describe.each(["file", "memory"] as const)("%s store", (kind) => {
+  const store = stores[kind];
+  let nextIndex = 100n;
 
   bench(
     "commit 100,000 entries into an empty index",
