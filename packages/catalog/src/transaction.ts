@@ -1,11 +1,11 @@
 import type { ColumnId, DataFileId, DeleteFileId, IndexId, MacroId, PartitionId, RowId, SchemaId, SortId, TableId, ViewId } from "@moraine/codec";
-import { ClosedError, NotFoundError } from "@moraine/codec";
+import { ClosedError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import { type InlineDeleteArguments, inlineDelete } from "./inline/delete.js";
 import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush.js";
 import { type InlineInsertArguments, inlineInsert } from "./inline/insert.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { Backfill, CommitDraft, FileEntries, FileRemovals } from "./operations.js";
-import { checkArray } from "./verbs/arguments.js";
+import { checkArray, checkObject } from "./verbs/arguments.js";
 import {
   addColumn,
   type AddColumnArguments,
@@ -184,7 +184,8 @@ export class Transaction extends CatalogSnapshot {
   registerDataFile(args: RegisterIndexedDataFileArguments): RegisteredDataFile {
     return this.#run((draft, { entries, ...file }) => {
       const registered = registerDataFile(draft, file);
-      draft.indexOps.push({ kind: "add_file", tableId: file.table, dataFileId: registered.dataFileId, entries: entries ?? [] });
+      const checked = checkEntries(draft, file.table, entries ?? [], "entries");
+      draft.indexOps.push({ kind: "add_file", tableId: file.table, dataFileId: registered.dataFileId, entries: checked });
       return registered;
     }, args);
   }
@@ -192,14 +193,16 @@ export class Transaction extends CatalogSnapshot {
   expireDataFile(args: ExpireIndexedDataFileArguments): void {
     this.#run((draft, { removals, ...file }) => {
       expireDataFile(draft, file);
-      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file, removals: removals ?? [] });
+      const checked = checkEntries(draft, file.table, removals ?? [], "removals");
+      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file, removals: checked });
     }, args);
   }
 
   registerDeleteFile(args: RegisterIndexedDeleteFileArguments): DeleteFileId {
     return this.#run((draft, { removals, ...file }) => {
       const deleteFileId = registerDeleteFile(draft, file);
-      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file.dataFileId, removals: removals ?? [] });
+      const checked = checkEntries(draft, file.table, removals ?? [], "removals");
+      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file.dataFileId, removals: checked });
       return deleteFileId;
     }, args);
   }
@@ -269,4 +272,20 @@ export class Transaction extends CatalogSnapshot {
   flushInlinedData(args: FlushInlinedDataArguments): DataFileId[] {
     return this.#run(flushInlinedData, args);
   }
+}
+
+/** Refuses entries of an index that the table does not have at this point of the commit: they would silently go nowhere. */
+function checkEntries<T extends readonly { readonly index: bigint }[] | "scoped-read">(draft: CommitDraft, table: TableId, entries: T, argument: string): T {
+  if (entries === "scoped-read") return entries;
+  if (!Array.isArray(entries)) {
+    throw new InvalidArgumentError(`${argument} is neither a list nor "scoped-read"`, { remedy: 'Pass a list, or "scoped-read" to let moraine read the file.' });
+  }
+  const known = new Set<unknown>(draft.indexesOf(table).map(({ indexId }) => indexId));
+  for (const [at, entry] of entries.entries()) {
+    const { index } = checkObject(entry as { readonly index: bigint }, `${argument}[${at}]`);
+    if (!known.has(index)) {
+      throw new ConstraintError(`${argument}[${at}] names index ${String(index)}, which table ${table} does not have`, { remedy: "Name the table's own indexes." });
+    }
+  }
+  return entries;
 }

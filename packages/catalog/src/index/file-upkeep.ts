@@ -1,4 +1,4 @@
-import { ConstraintError, type EntityValue, InvalidArgumentError } from "@moraine/codec";
+import { ConstraintError, type EntityValue } from "@moraine/codec";
 import { scanFile } from "@moraine/scoped-reader";
 import type { ReadView } from "@moraine/store";
 import { ColumnNames, readColumnHistory } from "../inline/column-names.js";
@@ -103,7 +103,6 @@ export class FileUpkeep {
       });
     }
     const needed = after - before;
-    checkIndexes(fate.removals, this.#upkeep.of(fate.tableId));
     for (const builder of builders) {
       const seen = new Set<bigint>();
       for (const { index, rowId, values } of fate.removals) {
@@ -134,7 +133,6 @@ export class FileUpkeep {
       );
       return;
     }
-    checkIndexes(op.entries, this.#upkeep.of(op.tableId));
     const dead = await this.#deadInNewFile(file, fate);
     for (const builder of builders) addSupplied(builder, file, op.entries, dead);
   }
@@ -161,7 +159,7 @@ export class FileUpkeep {
     if (builder === undefined) return;
     const files = op.fileIds.flatMap((fileId) => this.#draft.get("data_file", op.tableId, fileId) ?? []).filter((file) => file.recordCount > 0n);
     if (Array.isArray(op.backfill) && (op.backfill.length > 0 || this.#files === undefined)) {
-      this.#supplyBackfill(builder, files, op.backfill);
+      await this.#supplyBackfill(builder, files, op);
       return;
     }
     for (const file of files) {
@@ -172,10 +170,12 @@ export class FileUpkeep {
     }
   }
 
-  #supplyBackfill(builder: EntryBuilder, files: readonly DataFile[], entries: readonly { readonly rowId: bigint; readonly values: readonly unknown[] }[]): void {
+  async #supplyBackfill(builder: EntryBuilder, files: readonly DataFile[], op: CreateIndexOp): Promise<void> {
     const needed = files.reduce((sum, file) => sum + file.recordCount - deadCount(this.#draft, file), 0n);
+    const died = await this.#rowsDiedAfter(op);
     const seen = new Set<bigint>();
-    for (const { rowId, values } of entries) {
+    for (const { rowId, values } of op.backfill === "scoped-read" ? [] : (op.backfill ?? [])) {
+      if (died(rowId)) continue;
       if (typeof rowId !== "bigint" || !files.some((file) => holdsRow(file, rowId))) {
         throw new ConstraintError("an entry for the new index names a row that is in no data file of the table", {
           remedy: "Give entries for the live rows of data files only; inline rows are read by moraine.",
@@ -186,6 +186,24 @@ export class FileUpkeep {
       builder.addValues(values, rowId);
     }
     if (BigInt(seen.size) !== needed) throw incomplete(builder, "entries", seen.size, needed);
+  }
+
+  /** Rows that were there when the index was created, and that the same commit ended afterwards: they get no entry. */
+  async #rowsDiedAfter(op: CreateIndexOp): Promise<(rowId: bigint) => boolean> {
+    const expired = op.fileIds.flatMap((fileId) => {
+      if (this.#draft.get("data_file", op.tableId, fileId) !== undefined) return [];
+      return this.#draft.base.get("data_file", op.tableId, fileId) ?? [];
+    });
+    const rows = new Set<bigint>();
+    for (const fileId of op.fileIds) {
+      const fate = this.#fates.get(fileId);
+      if (fate?.after === undefined) continue;
+      for (const { rowId } of fate.removals) rows.add(rowId);
+      if (!fate.scoped) continue;
+      const dead = await this.#dataFiles(`data file ${fileId}`).deadPositions(this.#draft, this.#view, fate.after);
+      for (const position of dead) rows.add((fate.after.rowIdStart ?? 0n) + BigInt(position));
+    }
+    return (rowId) => rows.has(rowId) || expired.some((file) => holdsRow(file, rowId));
   }
 
   async #scan(
@@ -257,16 +275,6 @@ function addVectors(builder: EntryBuilder, entry: FileIndexVectors, rows: number
   for (let i = 0; i < rows; i++) rowIds[i] = start + BigInt(i);
   const alive = dead.size === 0 ? undefined : Uint32Array.from({ length: rows }, (_, i) => i).filter((i) => !dead.has(i));
   builder.addVectors(entry.columns, rowIds, alive);
-}
-
-function checkIndexes(entries: readonly { readonly index: bigint }[], builders: readonly EntryBuilder[]): void {
-  if (!Array.isArray(entries)) throw new InvalidArgumentError('entries is neither a list nor "scoped-read"', { remedy: 'Pass a list of entries or "scoped-read".' });
-  const known = new Set(builders.map((builder) => builder.indexId));
-  for (const { index } of entries) {
-    if (!known.has(index)) {
-      throw new ConstraintError(`an entry names index ${String(index)}, which the table does not have`, { remedy: "Name the table's own indexes." });
-    }
-  }
 }
 
 function checkRowOfFile(file: DataFile, rowId: bigint): void {

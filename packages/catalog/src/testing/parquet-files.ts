@@ -1,0 +1,52 @@
+import { createRequire } from "node:module";
+import { Field, Int64, makeData, RecordBatch, Schema, Struct, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
+import { encodeBody } from "../inline/arrow-body.js";
+import { encodeSchema, parseSchema } from "../inline/arrow-schema.js";
+import { encodeRows, type PlainRow } from "../inline/encode-rows.js";
+import { chunkTable } from "../inline/slice.js";
+
+const parquet = createRequire(import.meta.url)("parquet-wasm/node") as typeof import("parquet-wasm/node");
+
+/** A column of a file that a test writes. */
+export interface FileColumn {
+  readonly fieldId: bigint;
+  readonly name: string;
+  readonly columnType: string;
+}
+
+/** Size and footer of a written file, as registrations want them. */
+export interface FileFacts {
+  readonly bytes: Uint8Array;
+  readonly fileSizeBytes: number;
+  readonly footerSize: number;
+}
+
+/** Writes rows of plain values as a Parquet file with field ids. */
+export function dataFileBytes(columns: readonly FileColumn[], rows: readonly PlainRow[]): FileFacts {
+  const inline = columns.map(({ name, columnType }) => ({ name, columnType, nullsAllowed: true, children: [] }));
+  const table = chunkTable(parseSchema(encodeSchema(inline)), encodeBody(encodeRows(inline, rows)));
+  const fields = table.schema.fields.map((field, at) => withFieldId(field, columns[at]!.fieldId));
+  const children = fields.map((_, at) => table.getChildAt(at)!.data[0]!);
+  const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children });
+  return facts(new Table([new RecordBatch(new Schema(fields), data)]));
+}
+
+/** Writes a delete file of DuckLake's form. */
+export function deleteFileBytes(path: string, positions: readonly number[]): FileFacts {
+  const filePath = vectorFromArray(
+    positions.map(() => path),
+    new Utf8(),
+  );
+  const pos = vectorFromArray(positions.map(BigInt), new Int64());
+  return facts(new Table({ file_path: filePath, pos }));
+}
+
+function withFieldId(field: Field, id: bigint): Field {
+  return new Field(field.name, field.type, field.nullable, new Map([["PARQUET:field_id", String(id)]]));
+}
+
+function facts(table: Table): FileFacts {
+  const bytes = parquet.writeParquet(parquet.Table.fromIPCStream(tableToIPC(table, "stream")));
+  const footerSize = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.byteLength - 8, true);
+  return { bytes, fileSizeBytes: bytes.byteLength, footerSize };
+}
