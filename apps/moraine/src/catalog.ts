@@ -127,7 +127,7 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
       });
       return new Catalog(engine, store, lock);
     } catch (error) {
-      await closeAfter(error, store);
+      await closeUseless(store);
       lock?.release();
       throw error;
     }
@@ -146,7 +146,7 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     try {
       return new ReadOnlyCatalog(await ReadOnlyEngine.open({ store }), store, store.location);
     } catch (error) {
-      await closeAfter(error, store);
+      await closeUseless(store);
       throw error;
     }
   }
@@ -200,14 +200,12 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
   }
 }
 
-/** Closes a store that is of no use after an error. The error is what the caller has to know; a second one goes with it. */
-async function closeAfter(error: unknown, store: { close(): Promise<void> } | undefined): Promise<void> {
+/** Closes a store that is of no use after an error, which is what the caller has to know; a failure to close is a warning. */
+async function closeUseless(store: { close(): Promise<void> } | undefined): Promise<void> {
   try {
     await store?.close();
-  } catch (closing) {
-    throw new AggregateError([error, closing], "the catalog could not be opened, nor its store closed", {
-      cause: error,
-    });
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
   }
 }
 

@@ -8,7 +8,6 @@ import {
   schemaVersionPrefix,
   snapshotPrefix,
   sysHeadKey,
-  type TableId,
 } from "@moraine/codec";
 import { type IndexSize as MeasuredIndex, measureIndexes } from "@moraine/index-core";
 import type { KeyRange, ReadView } from "@moraine/store";
@@ -101,7 +100,7 @@ function describeIndexes(measured: readonly MeasuredIndex[], snapshot: CatalogSn
     return {
       indexId: id as IndexId,
       name: info?.name,
-      tableId: info?.tableId as TableId | undefined,
+      tableId: info?.tableId,
       state: info?.state ?? "dropped",
       entries: (size?.uniqueEntries ?? 0) + (size?.multiEntries ?? 0),
       uniqueEntries: size?.uniqueEntries ?? 0,

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,9 +26,9 @@ const modulePath = fileURLToPath(new URL("../.cache/interface-examples.ts", impo
 const lake = mkdtempSync(join(tmpdir(), "moraine-examples-"));
 const folder = join(lake, "main/flights");
 const { prelude, examples } = examplesOfSource(source);
-const files = "const { dataFile, deleteFile, flushedFile } = given;";
+const given = "const { dataFile, deleteFile, flushedFile } = given;";
 
-writeExampleModule(modulePath, `${files}\n${prelude}`, examples, scopeType, "await catalog.close();", (at) => ({
+writeExampleModule(modulePath, `${given}\n${prelude}`, examples, scopeType, "await catalog.close();", (at) => ({
   '"memory://lake"': `"memory://lake-${at}"`,
   '"memory://other"': `"memory://other-${at}"`,
   '"lake-data"': JSON.stringify(lake),
@@ -37,10 +36,10 @@ writeExampleModule(modulePath, `${files}\n${prelude}`, examples, scopeType, "awa
 
 describe("examples of the contract", async () => {
   const module = (await import(modulePath)) as { examples: Record<string, (scope: Scope) => Promise<void>> };
-  let scope: Scope;
+  let files: Omit<Scope, "check">;
 
   beforeAll(async () => {
-    scope = { check: (actual, expected) => expect(actual).toEqual(expected), ...(await writeFiles()) };
+    files = await writeFiles();
   });
   afterAll(() => rmSync(lake, { recursive: true, force: true }));
 
@@ -51,7 +50,7 @@ describe("examples of the contract", async () => {
 
   it.each(Object.keys(module.examples))("%s", async (name) => {
     expect.hasAssertions();
-    await module.examples[name]?.(scope);
+    await module.examples[name]?.({ ...files, check: (actual, expected) => expect(actual).toEqual(expected) });
   });
 });
 

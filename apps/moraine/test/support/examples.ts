@@ -99,7 +99,8 @@ function withChecks(code: string): string {
 export function compilerMessages(path: string): string[] {
   const config = ts.readConfigFile(`${workspace}tsconfig.test.json`, (file) => readFileSync(file, "utf8"));
   const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, workspace);
-  const program = ts.createProgram([path], { ...parsed.options, incremental: false, tsBuildInfoFile: undefined });
+  const { tsBuildInfoFile: _, ...options } = parsed.options;
+  const program = ts.createProgram([path], { ...options, incremental: false });
   return ts
     .getPreEmitDiagnostics(program, program.getSourceFile(path))
     .map((message) => `${message.start ?? 0}: ${ts.flattenDiagnosticMessageText(message.messageText, "\n")}`);
