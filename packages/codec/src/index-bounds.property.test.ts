@@ -100,9 +100,9 @@ test("a range holds exactly the rows that SQL's comparison holds", () => {
       expect(bounds.unique === undefined).toBe(!layout.unique);
       for (const row of rows) expect(found(layout, row, bounds)).toBe(matches(row, low, high));
     }),
-    { numRuns: 3_000 },
+    { numRuns: 1_500 },
   );
-  expect(answered).toBeGreaterThan(1_000);
+  expect(answered).toBeGreaterThan(500);
 });
 
 test("an equality prefix holds exactly the equal rows", () => {
@@ -143,6 +143,6 @@ test("a NULL prefix holds exactly the rows that begin so", () => {
         expect(inside(key, range)).toBe(expected);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });

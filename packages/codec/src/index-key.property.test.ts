@@ -83,7 +83,7 @@ test("one by one and by columns, the builder makes what the plain encoder makes"
       expect(entriesOf(keys)).toEqual([...taken.map((row) => expected[row]), ...expected]);
       expect(keys.rowIds.join()).toBe([...taken.map((row) => rowIds[row]), ...rowIds].join());
     }),
-    { numRuns: 1_000 },
+    { numRuns: 600 },
   );
 });
 
@@ -116,7 +116,7 @@ test("composite keys sort as their declaration says", () => {
   );
   fc.assert(
     fc.property(pair, ({ layout, a, b }) => expectOrder(layout, a, b)),
-    { numRuns: 3_000 },
+    { numRuns: 2_000 },
   );
 });
 
@@ -145,7 +145,7 @@ test("a key decodes to values that make the same key", () => {
         expect(toHex(encodeIndexEntry(layout, decoded.values, rowIds[i] as bigint).key)).toBe(toHex(key));
       });
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -170,6 +170,6 @@ test("any bytes are a key of the layout that encodes to them again, or corruptio
       }
       expect(toHex(encodeIndexEntry(layout, decoded.values, decoded.rowId ?? 0n).key)).toBe(toHex(key));
     }),
-    { numRuns: 4_000 },
+    { numRuns: 2_500 },
   );
 });

@@ -127,7 +127,7 @@ test.each([...messages])(
         expect(equalValue(type, decoded, value)).toBe(true);
         expect(toHex(bytes)).toBe(frame + toHex(writeWith(new BinaryWriter(), type, value).finish()));
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   },
 );
@@ -142,7 +142,7 @@ test.each([...messages])("two values of %s are equal exactly if their bytes are"
         expect(equalValue(type, a, other)).toBe(toHex(encodeValue(type, a)) === toHex(encodeValue(type, other)));
       }
     }),
-    { numRuns: 30 },
+    { numRuns: 20 },
   );
 });
 
@@ -171,7 +171,7 @@ test.each([...messages])("any bytes are a %s that can be written again, or corru
         expect(equalValue(type, decodeValue(type, encodeValue(type, value)), value)).toBe(true);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 
