@@ -68,10 +68,13 @@ export class ColumnCursor {
     if (first === undefined) throw new MalformedFile("a column chunk ends before its last row");
     const run: DataPage[] = [];
     let end = first.firstRow;
+    let bytes = 0;
     for (;;) {
       const page = pages[this.#nextPage];
       if (page === undefined || page.firstRow !== end) break;
-      if (run.length > 0 && end + page.rows - first.firstRow > limits.decodeRows) break;
+      bytes += page.uncompressedBytes;
+      const isFull = end + page.rows - first.firstRow > limits.decodeRows || bytes > limits.decodeBytes;
+      if (run.length > 0 && isFull) break;
       if (this.#isWideDelta(page) !== this.#isWideDelta(first)) break;
       run.push(page);
       end += page.rows;

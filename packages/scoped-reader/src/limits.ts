@@ -6,6 +6,8 @@ export const limits = {
   maxBatchRows: 1_048_576,
   /** Rows of neighbouring pages that are decoded in one go. A single larger page is still decoded whole. */
   decodeRows: 131_072,
+  /** Uncompressed bytes of neighbouring pages that are decoded in one go, a single page excepted. */
+  decodeBytes: 64 * 1024 * 1024,
   /** Bytes fetched from the end of a file whose footer size is not recorded. */
   footerProbeBytes: 64 * 1024,
   /** Longest footer that is parsed. A footer of a wide table with many row groups has a few MiB. */
@@ -17,7 +19,7 @@ export const limits = {
   /** A column chunk of at most this size is read whole, without first asking its page index. */
   pageIndexMinChunkBytes: 64 * 1024,
   /** Largest page, uncompressed, that is decoded. DuckDB ends a page at 100 MB. */
-  maxPageBytes: 1024 * 1024 * 1024,
+  maxPageBytes: 512 * 1024 * 1024,
   /** WebAssembly memory above which the decoder is replaced by a fresh one, since such memory never shrinks. */
   decoderMemoryBytes: 256 * 1024 * 1024,
   /** How long a scan runs before it lets timers and I/O run between two batches. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { request, TestLake } from "../test/support/lake.js";
 import { withPageIndex } from "../test/support/page-index.js";
-import { scanRows } from "../test/support/values.js";
-import type { FileSource } from "./index.js";
+import { fromVector, scanRows } from "../test/support/values.js";
+import { type FileSource, scanFile } from "./index.js";
 import { parseFooter } from "./parquet/footer.js";
 
 let lake: TestLake;
@@ -52,6 +52,25 @@ test("NULLs and dictionaries survive the selection of pages", async () => {
   expect(rows.map(({ values }) => values[0])).toEqual(
     positions.map((position) => (position % 2 === 0 ? BigInt(position % 100) : null)),
   );
+});
+
+test("columns whose pages end at different rows stay side by side in one long row group", async () => {
+  const query = "SELECT i::BIGINT AS a, repeat('x', (i % 37)::INT) || i AS b, i % 100 AS c FROM range(300000) t(i)";
+  await lake.write("long.parquet", query);
+  await lake.writeBytes("one-group.parquet", await withPageIndex(lake, "long.parquet", 20_000, 300_000), 300_000n);
+  const file = await lake.source("one-group.parquet");
+  const three = [request("c", "SMALLINT"), request("b", "VARCHAR"), request("a", "BIGINT")];
+  let next = 0;
+  let wrong = 0;
+  for await (const { columns: vectors, positions, length } of scanFile(file, { columns: three, rowIds: "none" })) {
+    const [small, text, big] = vectors;
+    if (small === undefined || text === undefined || big === undefined) throw new Error("a column is missing");
+    for (let i = 0; i < length; i++, next++) {
+      const isRow = positions[i] === next && big.values[i] === BigInt(next) && small.values[i] === next % 100;
+      if (!isRow || (next % 997 === 0 && fromVector(text, i) !== `${"x".repeat(next % 37)}${next}`)) wrong++;
+    }
+  }
+  expect([next, wrong]).toEqual([300_000, 0]);
 });
 
 test("a damaged page index is a typed error, never a shifted row", async () => {

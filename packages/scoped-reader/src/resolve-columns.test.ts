@@ -86,9 +86,14 @@ describe("historical names, for files with neither field ids nor mapping", () =>
     await expect(firstRow(source, request("a", "INTEGER", 1n, unknown))).rejects.toMatchObject({ code: "data_file" });
   });
 
-  test("they do not count where the file has field ids", async () => {
+  test("they find no column that has a field id, and find one that lacks it beside others", async () => {
     const source = await write("SELECT 10 AS a, 20 AS b", "FIELD_IDS {a: 1}");
-    expect(await firstRow(source, request("b", "INTEGER", 2n), request("a", "INTEGER", 1n))).toEqual([null, 10n]);
+    const taken = request("a", "INTEGER", 3n);
+    expect(await firstRow(source, request("b", "INTEGER", 2n), request("x", "INTEGER", 1n), taken)).toEqual([
+      20n,
+      10n,
+      null,
+    ]);
   });
 
   test("an embedded row-id column does not count as field ids of the table", async () => {

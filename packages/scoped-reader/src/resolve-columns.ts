@@ -12,8 +12,6 @@ import type { ParquetSchema, TopLevelField } from "./parquet/schema.js";
 
 /** Reserved Parquet field id of DuckLake's embedded row-id column (`MultiFileReader::ROW_ID_FIELD_ID`). */
 export const rowIdFieldId = 2_147_483_540n;
-/** Reserved field ids begin here: embedded row ids, snapshot ids, and the two columns of delete files. */
-const firstReservedFieldId = 2_147_483_500;
 
 /** Where the values of a requested column come from in one file. */
 export type ResolvedColumn =
@@ -70,12 +68,11 @@ function fieldsById(path: string, schema: ParquetSchema): Map<number, TopLevelFi
 
 function fieldByHistory(source: FileSource, schema: ParquetSchema, column: ColumnRequest): TopLevelField | undefined {
   const unnumbered = schema.fields.filter((field) => field.fieldId === undefined);
-  const isNumbered = schema.fields.some((field) => (field.fieldId ?? firstReservedFieldId) < firstReservedFieldId);
-  if (unnumbered.length === 0 || isNumbered) return undefined;
+  if (unnumbered.length === 0) return undefined;
   const { historicalNames } = column;
   if (historicalNames === undefined) {
     throw new DataFileError(
-      `file ${source.path} has no field ids and no name mapping, and the name that column ${column.name} had then has expired`,
+      `file ${source.path} has columns without field ids and no name mapping, and the name that column ${column.name} had then has expired`,
       { remedy: "Register the file again with field ids or a name mapping." },
     );
   }

@@ -8,6 +8,8 @@ export interface DataPage {
   readonly firstRow: number;
   readonly rows: number;
   readonly encoding: number;
+  /** What the page takes when it is decompressed. */
+  readonly uncompressedBytes: number;
   readonly bytes: Uint8Array;
 }
 
@@ -33,6 +35,7 @@ const pageType = { data: 0, index: 1, dictionary: 2, dataV2: 3 } as const;
 
 interface PageHeader {
   readonly type: number;
+  readonly uncompressedBytes: number;
   readonly compressedBytes: number;
   readonly values: number;
   readonly encoding: number;
@@ -53,7 +56,7 @@ export function splitPages(bytes: Uint8Array, chunk: ColumnChunk): ChunkPages {
       if (dictionary.length > 0 || pages.length > 0) throw new MalformedFile("a dictionary page is out of place");
       dictionary = bytes.subarray(at, end);
     } else if (header.type !== pageType.index) {
-      pages.push({ firstRow: row, rows: header.values, encoding: header.encoding, bytes: bytes.subarray(at, end) });
+      pages.push(dataPage(header, row, bytes.subarray(at, end)));
       row += header.values;
     }
     at = end;
@@ -71,8 +74,7 @@ export function checkedPage(bytes: Uint8Array, location: PageLocation): DataPage
   if (!isData || header.values !== location.rows || length > bytes.length) {
     throw new MalformedFile("a page is not what the page index says");
   }
-  const { encoding } = header;
-  return { firstRow: location.firstRow, rows: location.rows, encoding, bytes: bytes.subarray(0, length) };
+  return dataPage(header, location.firstRow, bytes.subarray(0, length));
 }
 
 /** The dictionary page among the bytes before a chunk's first data page; empty when there are none. */
@@ -116,6 +118,11 @@ export function parseOffsetIndex(bytes: Uint8Array, chunk: ColumnChunk): PageLoc
   });
 }
 
+function dataPage(header: PageHeader, firstRow: number, bytes: Uint8Array): DataPage {
+  const { values: rows, encoding, uncompressedBytes } = header;
+  return { firstRow, rows, encoding, uncompressedBytes, bytes };
+}
+
 function readPageHeader(bytes: Uint8Array, at: number): PageHeader {
   const reader = new ThriftReader(bytes, at);
   let type = -1;
@@ -157,5 +164,5 @@ function readPageHeader(bytes: Uint8Array, at: number): PageHeader {
   } else if (type !== pageType.dictionary && type !== pageType.index) {
     throw new MalformedFile(`a page has the unknown type ${type}`);
   }
-  return { type, compressedBytes, values: values ?? 0, encoding, headerBytes: reader.at - at };
+  return { type, uncompressedBytes, compressedBytes, values: values ?? 0, encoding, headerBytes: reader.at - at };
 }
