@@ -12,6 +12,7 @@ export interface EngineOptions {
   readonly blockCache: boolean;
   readonly walMinAgeMs: number;
   readonly flushDelayMs: number;
+  readonly walObjectsPerCheckpoint: number;
 }
 
 /** One opened `Db` of the binding. A writer normally has one for life, and a second one after a stall. */
@@ -21,14 +22,16 @@ export class Engine {
   readonly epoch: bigint;
   readonly flushes: FlushGroup;
   readonly snapshots = new Set<SlateSnapshot>();
+  readonly #walObjectsPerCheckpoint: number;
   /** Write-ahead objects made since memory was last moved to tables. */
   #walObjects = 0;
   #checkpoint: Promise<void> | null = null;
 
-  private constructor(db: Db, epoch: bigint, flushDelayMs: number) {
+  private constructor(db: Db, epoch: bigint, options: EngineOptions) {
     this.db = db;
     this.epoch = epoch;
-    this.flushes = new FlushGroup(() => this.#flush(), flushDelayMs);
+    this.flushes = new FlushGroup(() => this.#flush(), options.flushDelayMs);
+    this.#walObjectsPerCheckpoint = options.walObjectsPerCheckpoint;
   }
 
   static async open(backend: Backend, options: EngineOptions): Promise<Engine> {
@@ -37,7 +40,7 @@ export class Engine {
       const db = await buildDb(backend, options);
       try {
         const epoch = backend.location.kind === "memory" ? before + 1n : await ownEpoch(backend, db, before);
-        return new Engine(db, epoch, options.flushDelayMs);
+        return new Engine(db, epoch, options);
       } catch (error) {
         await shutdownQuietly(db);
         throw error;
@@ -69,7 +72,7 @@ export class Engine {
 
   /** Whether so many write-ahead objects have gathered that memory should be moved to tables now. */
   get checkpointDue(): boolean {
-    return this.#checkpoint === null && this.#walObjects >= limits.walObjectsPerCheckpoint;
+    return this.#checkpoint === null && this.#walObjects >= this.#walObjectsPerCheckpoint;
   }
 
   /** Ends the engine, whatever state it is in. */

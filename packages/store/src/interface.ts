@@ -112,6 +112,11 @@ export interface StoreOptions {
   readonly requestTimeoutMs?: number;
   /** How long opening may take to find out that the place cannot be used. Default `limits.preflightTimeoutMs`. */
   readonly preflightTimeoutMs?: number;
+  /**
+   * Write-ahead objects (one for each flush) after which memory is moved to tables in the background. More of them make
+   * opening after a crash slower, fewer make more tables. Default `limits.walObjectsPerCheckpoint`.
+   */
+  readonly walObjectsPerCheckpoint?: number;
   /** Youngest write-ahead object that garbage collection may delete. Default one hour; less is refused. */
   readonly walMinAgeMs?: number;
   /** Wall clock in milliseconds, for tests of the stall guard. */

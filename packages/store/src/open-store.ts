@@ -38,6 +38,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
     options.preflightTimeoutMs,
     limits.preflightTimeoutMs,
   );
+  checkCount("walObjectsPerCheckpoint", options.walObjectsPerCheckpoint, 1);
   const walMinAgeMs = checkedMinAge(options.walMinAgeMs);
   const flushDelayMs = checkedDelay(options.flush ?? "eager");
   if (requestTimeoutMs + flushDelayMs > walMinAgeMs / 4) {
@@ -52,6 +53,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
       requestTimeoutMs,
       walMinAgeMs,
       flushDelayMs,
+      walObjectsPerCheckpoint: options.walObjectsPerCheckpoint ?? limits.walObjectsPerCheckpoint,
       blockCache: options.blockCache ?? true,
       now: options.now ?? Date.now,
     });

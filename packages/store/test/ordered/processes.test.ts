@@ -16,14 +16,22 @@ beforeAll(() => {
 });
 afterAll(() => sources.remove());
 
+interface WriterOptions extends WriterProcessOptions {
+  readonly paddingBytes?: number;
+  readonly walObjects?: number;
+}
+
 function startWriter(
   location: string,
   inFlight: number,
-  paddingBytes = 0,
-  options: WriterProcessOptions = {},
+  { paddingBytes = 0, walObjects, ...options }: WriterOptions = {},
 ): WriterProcess {
   const script = sources.path("store/test/ordered/writer-process.ts");
-  const writer = new WriterProcess(script, [location, `${inFlight}`, `${paddingBytes}`], options);
+  const writer = new WriterProcess(
+    script,
+    [location, `${inFlight}`, `${paddingBytes}`, `${walObjects ?? ""}`],
+    options,
+  );
   onTestFinished(() => writer.kill());
   return writer;
 }
@@ -80,7 +88,8 @@ test(
     const location = temporaryFolder();
     for (let round = 0; round < killRounds; round++) {
       const inFlight = round % 2 === 0 ? 1 : 8;
-      const writer = startWriter(location, inFlight);
+      // Few objects for each checkpoint, so that many kills fall into one.
+      const writer = startWriter(location, inFlight, { walObjects: 8 });
       await writer.line("acknowledged");
       const moment = Math.random() * 150;
       // The random moment is what is tested here; nothing waits for it to be long enough.
@@ -112,7 +121,8 @@ test("a full disk gives a typed error, and nothing acknowledged is lost", async 
   const [disk, copy] = [join(folder, "disk"), join(folder, "copy")];
   mkdirSync(disk);
   mkdirSync(copy);
-  const writer = startWriter(join(disk, "store"), 4, 300_000, {
+  const writer = startWriter(join(disk, "store"), 4, {
+    paddingBytes: 300_000,
     command: [...(canMount ? smallDisk : smallFiles), process.execPath],
     env: { ...process.env, DISK: disk, COPY: copy },
   });

@@ -239,6 +239,7 @@ function openWith(backend: Backend, clock: Clock): Promise<SlateWriter> {
     blockCache: true,
     walMinAgeMs: storeLimits.walMinAgeMs,
     flushDelayMs: 0,
+    walObjectsPerCheckpoint: storeLimits.walObjectsPerCheckpoint,
     requestTimeoutMs: 10_000,
     now: clock.now,
   });

@@ -1,9 +1,9 @@
-// A process that writes to a store until it is killed or fails. Arguments: location, writes in flight, bytes of padding in each.
+// A process that writes to a store until it is killed or fails. Arguments: location, writes in flight, bytes of padding in each, write-ahead objects for each checkpoint.
 // Each batch `i` holds head=i and two more keys; `acknowledged i` is printed once the store has acknowledged it.
 import { writeSync } from "node:fs";
 import { BatchBuilder, getOne, openStore, valueAt, packKeys } from "../../src/index.js";
 
-const [location = "", inFlight = "1", paddingBytes = "0"] = process.argv.slice(2);
+const [location = "", inFlight = "1", paddingBytes = "0", walObjects = ""] = process.argv.slice(2);
 const padding = new Uint8Array(Number(paddingBytes));
 const encoder = new TextEncoder();
 
@@ -11,7 +11,7 @@ function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
 
-const store = await openStore(location);
+const store = await openStore(location, walObjects === "" ? {} : { walObjectsPerCheckpoint: Number(walObjects) });
 const head = await getOne(store, encoder.encode("head"));
 let next = head === undefined ? 0 : Number(new TextDecoder().decode(head)) + 1;
 say(`opened ${next}`);
