@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import {
   ClosedError,
   encodeValue,
@@ -73,12 +72,12 @@ export class Committer {
   readonly #store: WritableStore;
   readonly #pending: PendingWrites;
   readonly #events: CommitterEvents;
-  readonly #inClosure = new AsyncLocalStorage<true>();
   readonly #waiting: Member[] = [];
   #staged: Member[] = [];
   #head: Tip;
   #tip: Tip;
   #turnTaken = false;
+  #closureRuns = false;
   #landing: Promise<void> | undefined;
   #landingScheduled = false;
   #failure: MoraineError | undefined;
@@ -98,7 +97,8 @@ export class Committer {
 
   /** Stages and lands one member. Resolves when it is durable. */
   commit<T>(run: AttemptRunner<T>, signal?: AbortSignal): Promise<T> {
-    if (this.#inClosure.getStore() === true) {
+    // Seen only before the closure's first await; later on such a call just has to wait until the turn is given away.
+    if (this.#closureRuns) {
       return Promise.reject(
         new InvalidArgumentError("commit was called inside of a commit's closure", {
           remedy: "Use the transaction that the closure was given, or start the second commit after the first.",
@@ -199,10 +199,13 @@ export class Committer {
     member.staged = undefined;
     let outcome: StagedAttempt<unknown> | Promise<StagedAttempt<unknown>>;
     try {
-      outcome = this.#inClosure.run(true, () => member.run(base));
+      this.#closureRuns = true;
+      outcome = member.run(base);
     } catch (error) {
       this.#rejectMember(member, error);
       return undefined;
+    } finally {
+      this.#closureRuns = false;
     }
     if (!(outcome instanceof Promise)) {
       this.#stage(member, outcome);

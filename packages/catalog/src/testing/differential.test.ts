@@ -1,4 +1,4 @@
-import { type ColumnId, ConstraintError, type SchemaId, type TableId } from "@moraine/codec";
+import { type ColumnId, ConstraintError, indexPrefix, prefixEnd, type SchemaId, type TableId } from "@moraine/codec";
 import { DataStoreSet, dropMemoryDataStore, openDataStore, openStore, rowKey, rowValue, type WritableStore } from "@moraine/store";
 import { describe, expect, it } from "vitest";
 import { Catalog, type CommitClosure } from "../catalog.js";
@@ -20,15 +20,20 @@ describe("index entries against live rows", () => {
   const tests = Math.ceil(sequences / sequencesPerTest);
   it.each(Array.from({ length: tests }, (_, i) => [firstSeed + i * sequencesPerTest]))("random sequences from seed %i", async (seed) => {
     const last = Math.min(seed + sequencesPerTest, firstSeed + sequences);
-    for (let current = seed; current < last; current++) {
-      const sequence = await Sequence.open(current);
-      try {
-        for (let step = 0; step < stepsPerSequence; step++) await sequence.step();
-      } catch (error) {
-        throw new Error(`seed ${current}, after: ${sequence.log.join("; ")} (run again with MORAINE_SEED=${current} MORAINE_SEQUENCES=1)`, { cause: error });
-      } finally {
-        await sequence.close();
+    // The sequences of a test share a lake, each with a table of its own: opening one costs more than a sequence.
+    const lake = await Lake.open(seed);
+    try {
+      for (let current = seed; current < last; current++) {
+        const sequence = await Sequence.open(lake, current);
+        try {
+          for (let step = 0; step < stepsPerSequence; step++) await sequence.step();
+        } catch (error) {
+          const again = `run again with MORAINE_SEED=${current} MORAINE_SEQUENCES=1`;
+          throw new Error(`seed ${current}, after: ${sequence.log.join("; ")} (${again})`, { cause: error });
+        }
       }
+    } finally {
+      await lake.close();
     }
   });
 });
@@ -42,39 +47,33 @@ interface Move {
 class Sequence {
   readonly log: string[] = [];
   readonly #random: Random;
+  readonly #lake: Lake;
   readonly #seed: number;
   readonly #columns: readonly FileColumn[];
   readonly #table: TableId;
-  #lake: Lake;
   #model: ModelTable = emptyTable;
   #names = 0;
 
-  private constructor(seed: number, lake: Lake, table: TableId, columns: readonly FileColumn[], random: Random) {
-    this.#random = random;
-    this.#seed = seed;
+  private constructor(lake: Lake, seed: number, table: TableId, columns: readonly FileColumn[], random: Random) {
     this.#lake = lake;
+    this.#seed = seed;
     this.#table = table;
     this.#columns = columns;
+    this.#random = random;
   }
 
-  static async open(seed: number): Promise<Sequence> {
+  static async open(lake: Lake, seed: number): Promise<Sequence> {
     const random = new Random(seed);
-    const lake = await openLake(seed);
     const types = Array.from({ length: 3 }, () => random.pick(columnTypes));
     const { value } = await lake.catalog.commit((tx) => {
       const table = tx.createTable({
         schema: 0n as SchemaId,
-        name: "t",
+        name: `t${seed}`,
         columns: types.map((columnType, i) => ({ name: `c${i}`, columnType })),
       });
       return { table, columns: tx.columnsOf(table).map(({ id, name, columnType }) => ({ fieldId: id, name, columnType })) };
     });
-    return new Sequence(seed, lake, value.table, value.columns, random);
-  }
-
-  async close(): Promise<void> {
-    await this.#lake.catalog.close();
-    dropMemoryDataStore(dataName(this.#seed));
+    return new Sequence(lake, seed, value.table, value.columns, random);
   }
 
   /** One step: a commit of one to three verbs, or something around commits. Afterwards entries and rows must agree. */
@@ -133,8 +132,7 @@ class Sequence {
 
   async #reopen(): Promise<void> {
     this.log.push("reopen");
-    await this.#lake.catalog.close();
-    this.#lake = await openLake(this.#seed);
+    await this.#lake.reopen();
   }
 
   async #flush(): Promise<void> {
@@ -295,7 +293,7 @@ class Sequence {
     const columns = this.#random.shuffled(this.#columns).slice(0, 1 + this.#random.below(2));
     const orders = columns.map(() => ({ direction: this.#random.pick(["asc", "desc"] as const), nulls: this.#random.pick(["first", "last"] as const) }));
     const unique = this.#random.chance(0.4);
-    const name = `i${this.#names++}`;
+    const name = `i${this.#seed}_${this.#names++}`;
     const explicit = this.#random.chance(0.5) && model.files.length > 0;
     return {
       name: `create ${unique ? "unique " : ""}index over ${columns.map(({ columnType }) => columnType).join("+")}`,
@@ -373,19 +371,19 @@ class Sequence {
   }
 
   async #put(path: string, bytes: Uint8Array): Promise<void> {
-    const store = await openDataStore(`memory://${dataName(this.#seed)}`);
-    await store.put(`main/t/${path}`, bytes);
+    const store = await openDataStore(`memory://${this.#lake.dataName}`);
+    await store.put(`main/t${this.#seed}/${path}`, bytes);
     await store.close();
   }
 
   async #check(): Promise<void> {
-    const live = new Set(this.#model.indexes.map(({ indexId }) => indexId));
     const entries = new Map<string, string>();
-    for await (const block of this.#lake.store.scan({ start: Uint8Array.of(0x07), end: Uint8Array.of(0x08) })) {
-      for (let i = 0; i < block.count; i++) {
-        const key = rowKey(block, i);
-        const indexId = new DataView(key.buffer, key.byteOffset + 2).getBigUint64(0);
-        if (live.has(indexId)) entries.set(toHex(key), toHex(rowValue(block, i)));
+    for (const { indexId } of this.#model.indexes) {
+      for (const shape of ["unique", "multi"] as const) {
+        const start = indexPrefix(shape, indexId);
+        for await (const block of this.#lake.store.scan({ start, end: prefixEnd(start) })) {
+          for (let i = 0; i < block.count; i++) entries.set(toHex(rowKey(block, i)), toHex(rowValue(block, i)));
+        }
       }
     }
     expect(sorted(entries)).toEqual(sorted(expectedEntries(this.#model) ?? new Map()));
@@ -394,28 +392,52 @@ class Sequence {
   }
 }
 
-function storeName(seed: number): string {
-  return `differential-${process.pid}-${seed}`;
-}
-
-function dataName(seed: number): string {
-  return `differential-data-${process.pid}-${seed}`;
-}
-
 /** A catalog with the store below it, which the test looks into. */
-interface Lake {
-  readonly store: WritableStore;
-  readonly catalog: Catalog;
+class Lake {
+  readonly dataName: string;
+  readonly #storeName: string;
+  #store: WritableStore;
+  #catalog: Catalog;
+
+  private constructor(name: string, store: WritableStore, catalog: Catalog) {
+    this.#storeName = name;
+    this.dataName = name;
+    this.#store = store;
+    this.#catalog = catalog;
+  }
+
+  static async open(seed: number): Promise<Lake> {
+    const name = `differential-${process.pid}-${seed}`;
+    const store = await openStore(`memory://${name}`);
+    return new Lake(name, store, await openCatalog(store, name));
+  }
+
+  get store(): WritableStore {
+    return this.#store;
+  }
+
+  get catalog(): Catalog {
+    return this.#catalog;
+  }
+
+  async reopen(): Promise<void> {
+    await this.#catalog.close();
+    this.#store = await openStore(`memory://${this.#storeName}`);
+    this.#catalog = await openCatalog(this.#store, this.dataName);
+  }
+
+  async close(): Promise<void> {
+    await this.#catalog.close();
+    dropMemoryDataStore(this.dataName);
+  }
 }
 
-async function openLake(seed: number): Promise<Lake> {
-  const store = await openStore(`memory://${storeName(seed)}`);
-  const catalog = await Catalog.open({
+async function openCatalog(store: WritableStore, dataName: string): Promise<Catalog> {
+  return await Catalog.open({
     store,
-    dataPath: `memory://${dataName(seed)}`,
+    dataPath: `memory://${dataName}`,
     openDataFiles: (dataPath) => new DataStoreSet(dataPath),
   });
-  return { store, catalog };
 }
 
 async function attempt(run: () => Promise<void>): Promise<"landed" | "refused"> {

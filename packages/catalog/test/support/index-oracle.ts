@@ -1,0 +1,63 @@
+import { encodeIndexEntry, type IndexId, type IndexLayout, indexPrefix, parseColumnType, prefixEnd, type TableId } from "@moraine/codec";
+import { type DataStore, type ReadView, rowKey, rowValue } from "@moraine/store";
+import type { CatalogSnapshot } from "../../src/model/view.js";
+import type { IndexInfo } from "../../src/model/view-types.js";
+import type { ReadScope } from "../../src/index.js";
+import { hex } from "./hooked-store.js";
+import { liveRows } from "./live-rows.js";
+
+/** Entries of one index, `key=value` in hex, in key order. */
+export async function storedEntries(view: ReadView, index: IndexId | bigint): Promise<string[]> {
+  const entries: string[] = [];
+  for (const shape of ["unique", "multi"] as const) {
+    const prefix = indexPrefix(shape, index);
+    for await (const block of view.scan({ start: prefix, end: prefixEnd(prefix) })) {
+      for (let i = 0; i < block.count; i++) entries.push(`${hex(rowKey(block, i))}=${hex(rowValue(block, i))}`);
+    }
+  }
+  return entries;
+}
+
+/** What the indexes of a table hold, and what its live rows ask for. The two must be equal. */
+export interface IndexContents {
+  readonly stored: Readonly<Record<string, readonly string[]>>;
+  readonly expected: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Recomputes the entries of a table's indexes from its live rows with the plain encoder. */
+export async function indexContents(
+  scope: ReadScope,
+  store: ReadView,
+  data: DataStore | undefined,
+  table: TableId,
+): Promise<IndexContents> {
+  const { snapshot } = scope;
+  const stored: Record<string, readonly string[]> = {};
+  const expected: Record<string, readonly string[]> = {};
+  const indexes = snapshot.indexesOf(table);
+  if (indexes.length === 0) return { stored, expected };
+  const rows = await liveRows(scope, data, table);
+  for (const index of indexes) {
+    const layout = layoutOf(snapshot, index);
+    const entries = rows.map(({ rowId, values }) => {
+      const { key, value } = encodeIndexEntry(layout, index.columns.map((column) => values.get(column) ?? null), rowId);
+      return `${hex(key)}=${hex(value)}`;
+    });
+    stored[index.name] = await storedEntries(store, index.id);
+    expected[index.name] = entries.sort();
+  }
+  return { stored, expected };
+}
+
+export function layoutOf(snapshot: CatalogSnapshot, index: IndexInfo): IndexLayout {
+  const columns = snapshot.columnsOf(index.tableId);
+  return {
+    indexId: index.id,
+    unique: index.unique,
+    columns: index.columns.map((id, at) => ({
+      valueType: parseColumnType(columns.find((column) => column.id === id)!.columnType).valueType,
+      descending: index.directions[at] === "desc",
+      nullsFirst: index.nulls[at] === "first",
+    })),
+  };
+}

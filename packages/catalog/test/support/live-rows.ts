@@ -1,0 +1,111 @@
+import { createRequire } from "node:module";
+import { type ColumnId, type IndexValue, parseColumnType, parseIndexValue, type TableId, toIndexValue } from "@moraine/codec";
+import type { DataStore } from "@moraine/store";
+import { Decimal, tableFromIPC } from "apache-arrow";
+import type { CatalogSnapshot } from "../../src/model/view.js";
+import type { ColumnInfo } from "../../src/model/view-types.js";
+import type { ReadScope } from "../../src/index.js";
+
+// Another reader of Parquet than the one under test.
+const parquet = createRequire(import.meta.url)("parquet-wasm/node") as typeof import("parquet-wasm/node");
+
+const embeddedRowIdField = "2147483540";
+
+/** A live row, its values as an index would hold them. */
+export interface LiveRow {
+  readonly rowId: bigint;
+  readonly values: ReadonlyMap<ColumnId, IndexValue>;
+}
+
+/** Every live row of a table at one cut: inline rows, and rows of data files without those that delete files name. */
+export async function liveRows(scope: ReadScope, data: DataStore | undefined, table: TableId): Promise<LiveRow[]> {
+  const { snapshot } = scope;
+  const columns = snapshot.columnsOf(table).filter(({ parentColumn }) => parentColumn === undefined);
+  const rows = await inlineRows(scope, table, columns);
+  for (const file of snapshot.dataFilesOf(table)) {
+    if (data === undefined) throw new Error("the rows of data files cannot be read without a data store");
+    const dead = new Set<number>();
+    for (const deleteFile of snapshot.deleteFilesOf(table).filter(({ dataFileId }) => dataFileId === file.id)) {
+      for (const position of await deletePositions(data, folderOf(snapshot, table) + deleteFile.path)) dead.add(position);
+    }
+    const content = await arrowTable(data, folderOf(snapshot, table) + file.path);
+    const ids = content.schema.fields.findIndex((field) => field.metadata.get("PARQUET:field_id") === embeddedRowIdField);
+    const vectors = columns.map((column) => {
+      const at = content.schema.fields.findIndex((field) => field.metadata.get("PARQUET:field_id") === String(column.id));
+      return { column, vector: at < 0 ? undefined : content.getChildAt(at) };
+    });
+    for (let position = 0; position < content.numRows; position++) {
+      if (dead.has(position)) continue;
+      const embedded: unknown = ids < 0 ? undefined : content.getChildAt(ids)?.get(position);
+      const rowId = typeof embedded === "bigint" ? embedded : file.rowIdStart! + BigInt(position);
+      const values = new Map(
+        vectors.map(({ column, vector }) => [
+          column.id,
+          vector === undefined || vector === null ? defaultOf(column) : indexValueOf(column, vector.get(position), vector.type),
+        ]),
+      );
+      rows.push({ rowId, values });
+    }
+  }
+  return rows;
+}
+
+async function inlineRows(scope: ReadScope, table: TableId, columns: readonly ColumnInfo[]): Promise<LiveRow[]> {
+  const rows = await scope.recentRows({ table });
+  return rows.map((row) => ({
+    rowId: row.rowId,
+    values: new Map(
+      columns.map((column) => [column.id, column.name in row.values ? indexValueOf(column, row.values[column.name]) : defaultOf(column)]),
+    ),
+  }));
+}
+
+export function folderOf(snapshot: CatalogSnapshot, table: TableId): string {
+  const info = snapshot.tableById(table);
+  const schema = info === undefined ? undefined : snapshot.schemaById(info.schemaId);
+  if (info === undefined || schema === undefined) throw new Error(`table ${table} is not there`);
+  return `${schema.path}${info.path}`;
+}
+
+async function arrowTable(data: DataStore, path: string): Promise<ReturnType<typeof tableFromIPC>> {
+  const { sizeBytes } = await data.head(path);
+  const [bytes] = await data.readRanges(path, [{ offset: 0, length: sizeBytes }]);
+  return tableFromIPC(parquet.readParquet(bytes!.slice()).intoIPCStream());
+}
+
+async function deletePositions(data: DataStore, path: string): Promise<number[]> {
+  const table = await arrowTable(data, path);
+  return [...(table.getChild("pos") ?? [])].map(Number);
+}
+
+function defaultOf(column: ColumnInfo): IndexValue {
+  return column.initialDefault === undefined ? null : parseIndexValue(column.columnType, column.initialDefault);
+}
+
+/** What an index holds for a value as Apache Arrow gives it, for the types that these tests index. */
+function indexValueOf(column: ColumnInfo, value: unknown, type?: unknown): IndexValue {
+  if (value === null || value === undefined) return null;
+  let logical: string;
+  try {
+    ({ logical } = parseColumnType(column.columnType));
+  } catch {
+    // No index can be over it.
+    return null;
+  }
+  switch (logical) {
+    case "decimal": {
+      const words = value as Uint32Array;
+      const wide = BigInt(words[0]!) | (BigInt(words[1]!) << 32n) | (BigInt(words[2]!) << 64n) | (BigInt(words[3]!) << 96n);
+      if (type !== undefined && !(type instanceof Decimal)) throw new Error("a decimal that is none");
+      return BigInt.asIntN(128, wide);
+    }
+    case "date":
+      return BigInt(Number(value) / 86_400_000);
+    case "time":
+      return BigInt(value as bigint);
+    case "timestamp":
+      throw new Error("timestamps lose digits on the way through Arrow's accessors");
+    default:
+      return toIndexValue(column.columnType, value);
+  }
+}
