@@ -11,7 +11,7 @@ function elementsPerRow(type: IndexValueType): number {
 }
 
 /** An all-zero value array for `rows` rows of a type; for `string` and `bytes`, of that many bytes. */
-export function newValues(type: IndexValueType, rows: number): Values {
+function newValues(type: IndexValueType, rows: number): Values {
   switch (type) {
     case "int8":
       return new Int8Array(rows);
