@@ -9,12 +9,12 @@ import {
   StoreError,
   sysHeadKey,
 } from "@moraine/codec";
-import { CommitPlanner, type IndexChange, type PlannedEntries } from "@moraine/index-core";
+import { CommitPlanner, type IndexChange, measureChanges, type PlannedEntries } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
 import type { InlineFacts } from "../inline/registry.js";
 import type { ChangeSet } from "../model/changes.js";
-import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, groupMembers } from "./limits.js";
-import type { PendingWrites, WriteSet } from "./pending-writes.js";
+import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, groupIndexBytes, groupMembers } from "./limits.js";
+import { type PendingWrites, WriteSet } from "./pending-writes.js";
 import type { Tip } from "./tip.js";
 
 /** One logical commit, staged on a tip: everything that landing it needs, and nothing that can still fail except its index entries. */
@@ -275,7 +275,7 @@ export class Committer {
     const planner = new CommitPlanner(this.#store);
     const batch = new BatchBuilder();
     const accepted: Member[] = [];
-    let group = this.#staged.splice(0, groupMembers);
+    let group = this.#takeGroup(0);
     while (group.length > 0) {
       await planner.probe(group.flatMap(indexChangesOf));
       const failedAt = this.#planMembers(planner, group, batch, accepted);
@@ -284,7 +284,7 @@ export class Committer {
       const later = [...group.slice(failedAt + 1), ...this.#staged];
       this.#staged = [];
       await this.#restage(accepted, failed, later);
-      group = this.#staged.splice(0, groupMembers - accepted.length);
+      group = this.#takeGroup(accepted.length);
     }
     try {
       await this.#write(accepted, batch);
@@ -293,6 +293,18 @@ export class Committer {
       for (const member of accepted) this.#rejectMember(member, failure);
       throw failure;
     }
+  }
+
+  /** The next members for a batch that has some already: so many, and of so many index bytes, that the batch stays writable. */
+  #takeGroup(accepted: number): Member[] {
+    let count = 0;
+    let bytes = 0;
+    for (const member of this.#staged) {
+      bytes += measureChanges(indexChangesOf(member)).bytes;
+      if (accepted + count >= groupMembers || (count > 0 && bytes > groupIndexBytes)) break;
+      count += 1;
+    }
+    return this.#staged.splice(0, count);
   }
 
   /** Plans members in order onto the batch. Returns the position of the first one that cannot land. */
@@ -340,7 +352,9 @@ export class Committer {
     const writing = commits.filter((commit) => commit.writes.size > 0);
     const last = writing.at(-1)?.after;
     if (last !== undefined) {
-      for (const commit of writing) commit.writes.appendTo(batch);
+      const records = new WriteSet();
+      for (const commit of writing) records.addAll(commit.writes);
+      records.appendTo(batch);
       batch.put(sysHeadKey, encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }));
       await this.#events.beforeWrite();
       await this.#store.write(batch.finish());

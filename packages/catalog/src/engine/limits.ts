@@ -1,6 +1,9 @@
 /** Most commits that land in one batch (format.md 5.9). */
 export const groupMembers = 64;
 
+/** Encoded index entries beyond which a batch takes no further member, in bytes. A single commit may hold this much by itself. */
+export const groupIndexBytes = 64 * 1024 * 1024;
+
 /** How often a commit's closure may run before the commit gives up (format.md 5.6). */
 export const commitAttempts = 10;
 

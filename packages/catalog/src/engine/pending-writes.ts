@@ -32,6 +32,11 @@ export class WriteSet {
     return this.#entries.values();
   }
 
+  /** Takes over the writes of a later commit. Records that every commit rewrites, such as a table's statistics, are then written once. */
+  addAll(later: WriteSet): void {
+    for (const [text, entry] of later.#entries) this.#entries.set(text, entry);
+  }
+
   appendTo(batch: BatchBuilder): void {
     for (const { key, value } of this.#entries.values()) {
       if (value === undefined) batch.delete(key);

@@ -113,12 +113,14 @@ export function columnRequests(
       throw new InvalidArgumentError(`table ${file.tableId} has no column ${columnId}`, { remedy: "Pass field ids of live columns." });
     }
     const name = names.nameAt(columnId, file.beginSnapshot);
+    // A column without a version at the file's begin is younger than the file, or its history is gone.
+    const younger = names.beganAfter(columnId, file.beginSnapshot);
     return {
       fieldId: columnId,
       name: column.columnName,
       columnType: column.columnType,
       initialDefault: column.initialDefault,
-      historicalNames: name === undefined ? (file.beginSnapshot < column.beginSnapshot ? [] : [column.columnName]) : [name],
+      historicalNames: name !== undefined ? [name] : younger ? [] : undefined,
     };
   });
 }

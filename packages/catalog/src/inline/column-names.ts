@@ -22,6 +22,11 @@ export class ColumnNames {
     return this.#at(columnId, snapshotId)?.columnName;
   }
 
+  /** Whether the oldest known version of a column is younger than a snapshot. */
+  beganAfter(columnId: bigint, snapshotId: bigint): boolean {
+    return (this.#versions.get(columnId) ?? []).every((version) => version.beginSnapshot > snapshotId);
+  }
+
   /** The type of a column at a snapshot. */
   typeAt(columnId: bigint, snapshotId: bigint): string | undefined {
     return this.#at(columnId, snapshotId)?.columnType;
