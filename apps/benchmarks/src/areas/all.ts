@@ -1,0 +1,26 @@
+import type { Area, BenchmarkContext } from "../benchmark.js";
+import { bulkCommitArea } from "./bulk-commits.js";
+import { commitArea } from "./commits.js";
+import { groupCommitArea } from "./group-commits.js";
+import { keyArea } from "./keys.js";
+import { lookupArea } from "./lookups.js";
+import { openArea } from "./open.js";
+import { recordArea } from "./records.js";
+import { scopedReadArea } from "./scoped-reads.js";
+import { storeArea } from "./store.js";
+
+/** Every benchmark, in the order in which they run: from the bottom of the product up. */
+export function areasOf(context: BenchmarkContext): Area[] {
+  const areas = [
+    keyArea,
+    recordArea,
+    storeArea,
+    scopedReadArea,
+    commitArea,
+    groupCommitArea,
+    bulkCommitArea,
+    lookupArea,
+    openArea,
+  ];
+  return areas.map((area) => area(context));
+}

@@ -1,0 +1,137 @@
+import { cp, mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Area, type Benchmark, type BenchmarkContext, type Lazy, lazy } from "../benchmark.js";
+import { runInChild } from "../child/child-process.js";
+import { type Figure, rate } from "../figure.js";
+import { type LakePlace, movedTo, tableFolder, type ValueRun } from "../lake.js";
+import { medianOf, secondsSync } from "../measure.js";
+import { type WrittenParquet, writeParquet } from "../parquet.js";
+import { peerLabel, withSqlite } from "../peer/sqlite.js";
+import type { Synchronous } from "../peer/sqlite-table.js";
+import { count } from "../report.js";
+import { targets } from "../targets.js";
+
+const fileName = "bulk.parquet";
+
+/** A file whose rows nobody reads needs no size; these stand in for one. */
+const unread: WrittenParquet = { sizeBytes: 1_000_000, footerSizeBytes: 512 };
+
+interface Variant {
+  readonly name: string;
+  /** A closed lake; each run gets a copy of its store. */
+  readonly lake: Lazy<LakePlace>;
+  readonly entries: "supplied" | "scoped-read";
+}
+
+/**
+ * One commit that registers a file of many rows, each with a value that the unique index does not hold and has to be
+ * checked. Stored entries, where there are any, stand between the new ones, so that none is known to be absent without a
+ * look. Each run has a process and a copy of the store of its own.
+ */
+export function bulkCommitArea(context: BenchmarkContext): Area {
+  const { sizes, folder, nodeArguments } = context;
+  const rowCount = sizes.bulkEntries;
+  const many = count(rowCount);
+  const lake = (name: string, rows: number): Lazy<LakePlace> =>
+    lazy(() => {
+      return runInChild(nodeArguments, "fill-store", {
+        folder: join(folder, name),
+        rows,
+        step: 2,
+        rowsPerCommit: rowCount,
+      });
+    });
+  const empty = lake("bulk-empty", 0);
+  const interleaved = lake("bulk-interleaved", rowCount);
+  const variants: Variant[] = [
+    { name: `${many} entries between as many stored ones`, lake: interleaved, entries: "supplied" },
+    { name: `${many} entries into an empty index`, lake: empty, entries: "supplied" },
+    { name: `${many} entries between as many stored ones, scoped read`, lake: interleaved, entries: "scoped-read" },
+  ];
+  return {
+    name: "unique-checked commit of one file",
+    benchmarks: [...variants.map((variant) => bulkBenchmark(context, variant)), peerBenchmark(context)],
+  };
+}
+
+/** The new values: the odd numbers. */
+function newRows(rowCount: number): ValueRun {
+  return { first: 1, step: 2, count: rowCount };
+}
+
+function bulkBenchmark(
+  { sizes, folder, nodeArguments }: BenchmarkContext,
+  { name, lake, entries }: Variant,
+): Benchmark {
+  return {
+    name,
+    async run() {
+      const place = await lake.get();
+      const rows = newRows(sizes.bulkEntries);
+      const { sizeBytes, footerSizeBytes } = entries === "scoped-read" ? await writeRows(place, rows) : unread;
+      const peaks: number[] = [];
+      const perSecond = await medianOf(sizes.processRepeats, async (run) => {
+        const copy = join(folder, `bulk-${entries}-${run}`);
+        await cp(join(folderOf(place), "store"), join(copy, "store"), { recursive: true });
+        const result = await runInChild(nodeArguments, "bulk-commit", {
+          lake: movedTo(place, copy),
+          rows,
+          path: fileName,
+          sizeBytes,
+          footerBytes: footerSizeBytes,
+          entries,
+        });
+        await rm(copy, { recursive: true });
+        peaks.push(result.peakAboveIdleMiB);
+        return rows.count / result.seconds;
+      });
+      const peak = await medianOf({ warmUps: 0, runs: peaks.length }, (run) => peaks[run] ?? Number.NaN);
+      return [
+        rate(name, "entries", perSecond, { target: targets.uniqueCheckedEntriesPerSecond }),
+        {
+          name: `${name}: peak memory above the idle process`,
+          value: peak,
+          unit: "MiB",
+          target: targets.largeCommitPeakMiB,
+        },
+      ];
+    },
+  };
+}
+
+function folderOf(place: LakePlace): string {
+  return dirname(place.dataPath);
+}
+
+async function writeRows({ dataPath }: LakePlace, rows: ValueRun): Promise<WrittenParquet> {
+  const files = join(dataPath, tableFolder);
+  await mkdir(files, { recursive: true });
+  const query = `SELECT ${rows.first} + i * ${rows.step} AS v, i AS g, 'row ' || i AS name FROM range(${rows.count}) x(i)`;
+  return await writeParquet(join(files, fileName), query, "{v: 1, g: 2, name: 3}");
+}
+
+/** A database of its own for each run, as for moraine. */
+function peerBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
+  const { bulkEntries, processRepeats } = sizes;
+  const measure = async (synchronous: Synchronous): Promise<Figure> => {
+    const name = `${peerLabel(synchronous)}: one transaction`;
+    let missing: Figure | undefined;
+    const perSecond = await medianOf(processRepeats, async (run) => {
+      const path = join(folder, "bulk-peer", `${synchronous}-${run}.db`);
+      const [figure] = await withSqlite(path, synchronous, [name], (table) => {
+        table.insertRun({ first: 0, step: 2, count: bulkEntries });
+        return [rate(name, "entries", bulkEntries / secondsSync(() => table.insertRun(newRows(bulkEntries))))];
+      });
+      if (figure?.value === null) missing = figure;
+      return figure?.value ?? Number.NaN;
+    });
+    return missing ?? rate(name, "entries", perSecond);
+  };
+  return {
+    name: "better-sqlite3",
+    async run() {
+      await mkdir(join(folder, "bulk-peer"), { recursive: true });
+      return [await measure("NORMAL"), await measure("FULL")];
+    },
+  };
+}

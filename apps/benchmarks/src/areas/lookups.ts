@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import { type Area, type Benchmark, type BenchmarkContext, expectEqual, type Lazy, lazy } from "../benchmark.js";
+import { latency } from "../figure.js";
+import { createLake, type Lake, openLake, registerRows } from "../lake.js";
+import { latencyOf } from "../measure.js";
+import { count } from "../report.js";
+import type { Sizes } from "../sizes.js";
+import { type Target, targets } from "../targets.js";
+import { lookupPeer } from "./lookup-peer.js";
+import { LookupPlan } from "./lookup-plan.js";
+
+/** Reads of an index: while its entries are in memory, and from sorted tables after the lake was opened again. */
+export function lookupArea(context: BenchmarkContext): Area {
+  const { folder, sizes } = context;
+  const plan = new LookupPlan(sizes);
+  const make = async (name: string): Promise<Lake> => {
+    const lake = await createLake(join(folder, name), { indexes: "unique and group" });
+    await registerRows(lake, "rows.parquet", plan.rows, sizes.lookupFanOut);
+    return lake;
+  };
+  const memory = lazy(() => make("lookups-memory"));
+  const reopened = lazy(async () => {
+    const lake = await make("lookups-reopened");
+    await lake.catalog.close();
+    return await openLake(lake.place);
+  });
+  const reads = readsOf(sizes, plan);
+  const benchmarks = (
+    [
+      ["in memory", memory],
+      ["reopened", reopened],
+    ] as const
+  ).flatMap(([place, lake]) => [
+    ...reads.map((read) => readBenchmark(context, read, place, lake)),
+    pinnedBenchmark(context, plan, place, lake),
+  ]);
+  return {
+    name: "lookups",
+    benchmarks: [...benchmarks, { name: "better-sqlite3", run: () => lookupPeer(context, plan) }],
+    async close() {
+      await memory.ifMade(({ catalog }) => catalog.close());
+      await reopened.ifMade(({ catalog }) => catalog.close());
+    },
+  };
+}
+
+/** Gives row ids; the number of the call picks what is asked for. */
+type Call = (number: number) => Promise<ArrayLike<unknown>>;
+
+interface Read {
+  readonly name: string;
+  readonly unit: "us" | "ms";
+  readonly calls: number;
+  readonly rows: number;
+  readonly target?: Target;
+  prepare(lake: Lake): Call;
+}
+
+function readsOf(sizes: Sizes, plan: LookupPlan): Read[] {
+  const { lookups, fanOutLookups, lookupFanOut, lookupManyKeys, lookupManyCalls } = sizes;
+  const range = (rows: number, calls: number): Read => ({
+    name: `range of ${count(rows)}`,
+    unit: "ms",
+    calls,
+    rows,
+    prepare: ({ catalog, byValue }) => {
+      return (call) =>
+        catalog.indexRange({ index: byValue, lower: { values: [plan.rangeStart(call, rows)] }, limit: rows });
+    },
+  });
+  return [
+    {
+      name: "lookup, hit",
+      unit: "us",
+      calls: lookups,
+      rows: 1,
+      target: targets.uniqueLookupUs,
+      prepare:
+        ({ catalog, byValue }) =>
+        (call) =>
+          catalog.indexLookup({ index: byValue, key: [plan.hit(call)] }),
+    },
+    {
+      name: "lookup, miss",
+      unit: "us",
+      calls: lookups,
+      rows: 0,
+      prepare:
+        ({ catalog, byValue }) =>
+        (call) =>
+          catalog.indexLookup({ index: byValue, key: [plan.miss(call)] }),
+    },
+    {
+      name: `lookup, non-unique, ${lookupFanOut} rows`,
+      unit: "us",
+      calls: fanOutLookups,
+      rows: lookupFanOut,
+      prepare:
+        ({ catalog, byGroup }) =>
+        (call) =>
+          catalog.indexLookup({ index: byGroup, key: [plan.group(call)] }),
+    },
+    {
+      name: `lookupMany of ${count(lookupManyKeys)}`,
+      unit: "ms",
+      calls: lookupManyCalls,
+      rows: lookupManyKeys,
+      target: targets.lookupMany1000Ms,
+      prepare:
+        ({ catalog, byValue }) =>
+        (call) =>
+          catalog.indexLookupMany({ index: byValue, keys: plan.many(call).map((value) => [value]) }),
+    },
+    { ...range(sizes.shortRangeRows, sizes.shortRanges), target: targets.range100Ms },
+    range(sizes.longRangeRows, sizes.longRanges),
+  ];
+}
+
+/** Several reads of one cut pin it once. */
+function pinnedBenchmark({ sizes }: BenchmarkContext, plan: LookupPlan, place: string, lake: Lazy<Lake>): Benchmark {
+  const name = `lookup, hit, in a pinned scope, ${place}`;
+  return {
+    name,
+    async run() {
+      const { catalog, byValue } = await lake.get();
+      using scope = await catalog.reads();
+      const measured = await latencyOf(sizes.repeats, sizes.lookups, (call) => {
+        return scope.indexLookup({ index: byValue, key: [plan.hit(call)] });
+      });
+      return [latency(name, "us", measured)];
+    },
+  };
+}
+
+function readBenchmark({ sizes }: BenchmarkContext, read: Read, place: string, lake: Lazy<Lake>): Benchmark {
+  const name = `${read.name}, ${place}`;
+  return {
+    name,
+    async run() {
+      const call = read.prepare(await lake.get());
+      expectEqual("the number of rows", (await call(0)).length, read.rows);
+      const measured = await latencyOf(sizes.repeats, read.calls, call);
+      return [latency(name, read.unit, measured, read.target === undefined ? {} : { target: read.target })];
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { pathToFileURL } from "node:url";
+import { join } from "node:path";
+import type { ColumnVector, IndexId, TableId } from "@moraine/codec";
+import type { FlushPolicy } from "@moraine/store";
+import { Catalog, mainSchema } from "moraine";
+
+/** Where a lake of a benchmark lies, and the ids of its table. Crosses to other processes as JSON. */
+export interface LakePlace {
+  readonly store: string;
+  readonly dataPath: string;
+  readonly table: number;
+  /** The unique index on `v`; the non-unique one on `g`, where there is one. */
+  readonly byValue: number;
+  readonly byGroup: number;
+}
+
+export interface LakeOptions {
+  readonly flush?: FlushPolicy;
+  /** Default: the unique index alone. */
+  readonly indexes?: "none" | "unique" | "unique and group";
+}
+
+/** An open lake with the one table of the benchmarks: `v BIGINT`, `g BIGINT`, `name VARCHAR`. */
+export interface Lake {
+  readonly catalog: Catalog;
+  readonly place: LakePlace;
+  readonly table: TableId;
+  readonly byValue: IndexId;
+  readonly byGroup: IndexId;
+}
+
+const tableName = "events";
+/** Path of a file of the table below the lake's data path. */
+export const tableFolder = join("main", tableName);
+
+/** Makes a lake in a folder: store and data side by side, on the local disk. */
+export async function createLake(folder: string, { flush, indexes = "unique" }: LakeOptions = {}): Promise<Lake> {
+  const store = pathToFileURL(join(folder, "store")).href;
+  const dataPath = join(folder, "data");
+  const catalog = await Catalog.open({ store, dataPath, ...(flush === undefined ? {} : { flush }) });
+  const { value } = await catalog.commit((tx) => {
+    const table = tx.createTable({
+      schema: mainSchema,
+      name: tableName,
+      columns: [
+        { name: "v", columnType: "BIGINT" },
+        { name: "g", columnType: "BIGINT" },
+        { name: "name", columnType: "VARCHAR" },
+      ],
+    });
+    const byValue =
+      indexes === "none" ? noIndex : tx.createIndex({ table, name: "by_value", columns: ["v"], unique: true });
+    const byGroup =
+      indexes === "unique and group" ? tx.createIndex({ table, name: "by_group", columns: ["g"] }) : noIndex;
+    return { table, byValue, byGroup };
+  });
+  const { table, byValue, byGroup } = value;
+  const place = { store, dataPath, table: Number(table), byValue: Number(byValue), byGroup: Number(byGroup) };
+  return { catalog, place, ...value };
+}
+
+/** Opens a lake that was made before. */
+export async function openLake(place: LakePlace): Promise<Lake> {
+  const catalog = await Catalog.open({ store: place.store });
+  return {
+    catalog,
+    place,
+    table: BigInt(place.table) as TableId,
+    byValue: BigInt(place.byValue) as IndexId,
+    byGroup: BigInt(place.byGroup) as IndexId,
+  };
+}
+
+const noIndex = 0n as IndexId;
+
+/** The place of a lake whose store was copied to another folder. Data files stay where they are. */
+export function movedTo(place: LakePlace, folder: string): LakePlace {
+  return { ...place, store: pathToFileURL(join(folder, "store")).href };
+}
+
+/** The values of rows that are registered together: `first`, `first + step`, and so on. */
+export interface ValueRun {
+  readonly first: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/** Registers rows with entries for every index of the lake. Nothing reads the file, so none is written. */
+export async function registerRows(lake: Lake, path: string, run: ValueRun, fanOut = 1): Promise<void> {
+  const values = bigints(run.count, (i) => run.first + i * run.step);
+  const entries = [{ index: lake.byValue, columns: [values] }];
+  if (lake.byGroup !== noIndex) {
+    const groups = bigints(run.count, (i) => Math.floor((run.first / run.step + i) / fanOut));
+    entries.push({ index: lake.byGroup, columns: [groups] });
+  }
+  await lake.catalog.commit((tx) =>
+    tx.registerDataFile({
+      table: lake.table,
+      file: { path, recordCount: run.count, fileSizeBytes: run.count * 8, footerSize: 512 },
+      entries,
+    }),
+  );
+}
+
+/** A BIGINT column without NULLs. */
+export function bigints(count: number, valueAt: (row: number) => number): ColumnVector {
+  const values = BigInt64Array.from({ length: count }, (_, i) => BigInt(valueAt(i)));
+  return { type: "int64", length: count, validity: null, values, offsets: null };
+}

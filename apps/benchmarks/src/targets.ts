@@ -1,0 +1,29 @@
+/** A figure to reach: at least so much of a rate, at most so much of a time or of memory. In the figure's own unit. */
+export interface Target {
+  readonly relation: "at least" | "at most";
+  readonly value: number;
+}
+
+const atLeast = (value: number): Target => ({ relation: "at least", value });
+const atMost = (value: number): Target => ({ relation: "at most", value });
+
+/** What moraine sets out to reach on a machine of two cores with a store on the local disk. README.md explains each. */
+export const targets = {
+  int64KeysPerSecond: atLeast(3_000_000),
+  string20KeysPerSecond: atLeast(1_000_000),
+  tenRowCommitEagerMs: atMost(3),
+  groupCommitsEagerPerSecond: atLeast(3_000),
+  groupCommits100MsPerSecond: atLeast(300),
+  uniqueCheckedEntriesPerSecond: atLeast(20_000),
+  largeCommitPeakMiB: atMost(300),
+  uniqueLookupUs: atMost(100),
+  lookupMany1000Ms: atMost(50),
+  range100Ms: atMost(4),
+  scopedBigintRowsPerSecond: atLeast(4_000_000),
+  openCleanMs: atMost(300),
+  openAfterKillMs: atMost(500),
+} as const;
+
+export function reaches(value: number, target: Target): boolean {
+  return target.relation === "at least" ? value >= target.value : value <= target.value;
+}

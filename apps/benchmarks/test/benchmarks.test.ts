@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { areasOf } from "../src/areas/all.js";
+import type { Figure } from "../src/figure.js";
+import { quickSizes } from "../src/sizes.js";
+
+// Shows that each benchmark runs and yields figures. What they are is nothing to assert: it depends on the machine.
+
+const folder = mkdtempSync(join(tmpdir(), "moraine-bench-test-"));
+const loader = fileURLToPath(new URL("source-loader.mjs", import.meta.url));
+const context = { sizes: quickSizes, folder, nodeArguments: ["--expose-gc", "--import", loader] };
+
+beforeAll(() => {
+  process.env["MORAINE_BENCH_SOURCES"] = folder;
+});
+afterAll(() => {
+  delete process.env["MORAINE_BENCH_SOURCES"];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A figure that could not be measured says why, and only the peer may be missing. */
+function expectFigure({ name, value, p99, note }: Figure): void {
+  if (value === null) {
+    expect(name).toMatch(/better-sqlite3/u);
+    expect(note).toMatch(/^better-sqlite3 cannot be loaded: ./u);
+    return;
+  }
+  expect(value, name).toBeGreaterThan(0);
+  expect(value, name).toBeLessThan(Number.POSITIVE_INFINITY);
+  if (p99 !== undefined) expect(p99, name).toBeGreaterThanOrEqual(value);
+}
+
+describe.each(areasOf(context))("$name", ({ benchmarks, close }) => {
+  afterAll(() => close?.());
+
+  test.each(benchmarks)("$name", async ({ run }) => {
+    const figures = await run();
+    expect(figures.length).toBeGreaterThan(0);
+    for (const figure of figures) expectFigure(figure);
+  });
+});
+
+test("names are told apart", () => {
+  const names = areasOf(context).flatMap((area) => area.benchmarks.map(({ name }) => `${area.name}/${name}`));
+  expect(new Set(names).size).toBe(names.length);
+});
