@@ -217,16 +217,19 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
 
   /**
    * Row ids of the rows between two bounds, in the index's order. A bound gives values of leading columns; a side that is
-   * left out is open. "Lower" and "upper" mean the order of the index: under a DESC column the lower bound is the larger
-   * value. Rows with NULL in a bounded column are not in the range. Errors: as `indexLookup`, and `constraint` for bounds of
-   * different columns.
+   * left out is open. `lower` is the smaller value, whatever the direction of its column: that says only in which order the
+   * rows come. In a composite index give both bounds the same leading values, and a bound that stops after them is open
+   * within them. Rows with NULL in a bounded column are not in the range. Errors: as `indexLookup`, and `constraint` for
+   * bounds that do not make one range.
    *
    * Source: specification, "Range and comparison queries".
    *
    * @example
    * await catalog.indexRange({ index: byNumber, lower: { values: [2] } }); // => [1n, 2n]
-   * const longestFirst = { values: ["OSL"] };
-   * await catalog.indexRange({ index: byDelay, lower: longestFirst, upper: longestFirst, limit: 1 }); // => [0n]
+   * const fromOslo = { values: ["OSL"] };
+   * await catalog.indexRange({ index: byDelay, lower: fromOslo, upper: fromOslo }); // => [0n, 1n]
+   * const over10 = { values: ["OSL", 10], inclusive: false };
+   * await catalog.indexRange({ index: byDelay, lower: over10, upper: fromOslo }); // => [0n]
    */
   indexRange(args: IndexRangeArguments): Promise<RowId[]>;
 

@@ -2,3 +2,9 @@
 
 /** Rows that a census asks for in one block. */
 export const censusBlockRows = 4096;
+
+/** How often a line of progress is written again. */
+export const progressIntervalMs = 100;
+
+/** Most keys that `lookup --many` reads. */
+export const maxLookupKeys = 1_000_000;

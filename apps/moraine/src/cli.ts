@@ -1,0 +1,10 @@
+// The command line: runs when it is loaded.
+import { run } from "./cli/program.js";
+
+// A reader that has seen enough, such as `head`, closes the pipe; that is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
+process.exitCode = await run(process.argv.slice(2), { output: process, stdin: process.stdin });

@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import type { Census, IndexSize, SubspaceSize } from "../../interface.js";
+import {
+  type Context,
+  type JsonOption,
+  printJson,
+  printLine,
+  printTable,
+  reading,
+  storeHelp,
+  withCommonOptions,
+} from "../context.js";
+import { bytesText, countText, type TableColumn } from "../output.js";
+import { Progress } from "../progress.js";
+
+export function addCensus(program: Command, context: Context): void {
+  const command = program
+    .command("census")
+    .summary("count the records and bytes of each part of a store")
+    .description(
+      "Reads a whole store and counts its records and their bytes before compression, by subspace and by index. Indexes that are dropped and not swept yet are listed as dropped.",
+    )
+    .argument("<store>", storeHelp)
+    .action(async (store: string, options: JsonOption) => {
+      const progress = new Progress(context.output);
+      const census = await reading(store, (catalog) =>
+        catalog.census({ onProgress: (entries) => progress.show(`counted ${countText(entries)} records`) }),
+      );
+      progress.end();
+      if (options.json === true)
+        printJson(context, {
+          ...census,
+          subspaces: census.subspaces.map((size) => ({ ...size })),
+          indexes: census.indexes.map((size) => ({ ...size })),
+          total: { ...census.total },
+        });
+      else printAsTable(context, census);
+    });
+  withCommonOptions(command, "moraine census .moraine/demo/store");
+}
+
+const sizeColumns: readonly TableColumn<SubspaceSize | IndexSize>[] = [
+  { title: "entries", text: ({ entries }) => countText(entries), right: true },
+  { title: "keys", text: ({ keyBytes }) => bytesText(keyBytes), right: true },
+  { title: "values", text: ({ valueBytes }) => bytesText(valueBytes), right: true },
+];
+
+function printAsTable(context: Context, census: Census): void {
+  printLine(context, `store    ${census.location}`);
+  printLine(context, "");
+  const total: SubspaceSize = { subspace: "total", ...census.total };
+  printTable<SubspaceSize>(
+    context,
+    [{ title: "subspace", text: ({ subspace }) => subspace }, ...sizeColumns],
+    [...census.subspaces, total],
+  );
+  if (census.indexes.length === 0) return;
+  printLine(context, "");
+  printTable<IndexSize>(
+    context,
+    [
+      { title: "index", text: ({ name }) => name ?? "(dropped)" },
+      { title: "id", text: ({ indexId }) => indexId.toString(), right: true },
+      { title: "state", text: ({ state }) => state },
+      ...sizeColumns,
+    ],
+    census.indexes,
+  );
+}

@@ -1,0 +1,46 @@
+import { InvalidArgumentError, type Command, Option } from "commander";
+import { type Context, type JsonOption, printJson, withCommonOptions } from "../context.js";
+import { FailedCheck } from "../failed-check.js";
+
+interface DemoCommandOptions extends JsonOption {
+  readonly folder: string;
+  readonly rows?: number;
+}
+
+export function addDemo(program: Command, context: Context): void {
+  const command = program
+    .command("demo")
+    .summary("build a lake of real flights, ask its indexes and check every answer by a full scan")
+    .description(
+      "Builds a lake on the local disk out of real data, asks its indexes, answers the same questions by full scans with DuckDB, and fails when an answer differs. Needs the packages @duckdb/node-api and vega-datasets.",
+    )
+    .option("--folder <path>", "where to build the lake; made anew each time", ".moraine/demo")
+    .addOption(new Option("--rows <n>", "flights to load").argParser(parseRows))
+    .action(async (options: DemoCommandOptions) => {
+      // Loaded here only: no other command needs DuckDB.
+      const [{ runDemo }, { Report }, { demoLimits }] = await Promise.all([
+        import("../../demo/demo.js"),
+        import("../../demo/report.js"),
+        import("../../demo/limits.js"),
+      ]);
+      const report = new Report(context.output, options.json === true);
+      await runDemo({ folder: options.folder, flightRows: options.rows ?? demoLimits.flightRows }, report);
+      const { isCorrect, comparisons, facts } = report;
+      if (options.json === true) {
+        printJson(context, {
+          isCorrect,
+          comparisons: comparisons.map((each) => ({ ...each })),
+          facts: facts.map((each) => ({ ...each })),
+        });
+      }
+      if (!isCorrect)
+        throw new FailedCheck("answers of the indexes differ from those of the scans, or an expectation does not hold");
+    });
+  withCommonOptions(command, "moraine demo");
+}
+
+function parseRows(text: string): number {
+  const rows = Number(text);
+  if (!/^\d+$/u.test(text) || !Number.isSafeInteger(rows)) throw new InvalidArgumentError("It is no whole number.");
+  return rows;
+}
