@@ -4,7 +4,7 @@ import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
 import { type AttemptRunner, Committer, type StagedCommit } from "./engine/committer.js";
-import { genesisAttempts } from "./engine/limits.js";
+import { genesisAttempts, groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
 import { PendingWrites } from "./engine/pending-writes.js";
 import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
@@ -103,7 +103,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    */
   static async open(options: CatalogOptions): Promise<Catalog> {
     for (let attempt = 1; !(await checkFormat(options.store)); attempt++) {
-      if (attempt > genesisAttempts) throw new OpenRacedError(`the store was still without a catalog after ${genesisAttempts} attempts`);
+      if (attempt > genesisAttempts)
+        throw new OpenRacedError(`the store was still without a catalog after ${genesisAttempts} attempts`);
       await bootstrap(options.store, {
         encrypted: options.encrypted ?? false,
         dataPath: options.dataPath,
@@ -121,7 +122,9 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     }
     const catalog = new Catalog(options, head);
     if (dataPath !== undefined && recorded === undefined) {
-      await catalog.commit((transaction) => transaction.setOption({ scope: "global", key: "data_path", value: dataPath }));
+      await catalog.commit((transaction) =>
+        transaction.setOption({ scope: "global", key: "data_path", value: dataPath }),
+      );
     }
     return catalog;
   }
@@ -134,7 +137,10 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    */
   async commit<T>(closure: CommitClosure<T>, options: CommitOptions = {}): Promise<CommitResult<T>> {
     this.#requireOpen();
-    if (typeof closure !== "function") throw new InvalidArgumentError("closure is no function", { remedy: "Pass a function that takes the transaction." });
+    if (typeof closure !== "function")
+      throw new InvalidArgumentError("closure is no function", {
+        remedy: "Pass a function that takes the transaction.",
+      });
     const run: AttemptRunner<CommitResult<T>> = (base) => {
       const step = this.#step(this.#context, base, closure, options);
       return step instanceof Promise ? step.then(single) : single(step);
@@ -148,7 +154,15 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    */
   async commitGroup<T>(closures: readonly CommitClosure<T>[], options: CommitOptions = {}): Promise<CommitResult<T>[]> {
     this.#requireOpen();
-    if (!Array.isArray(closures)) throw new InvalidArgumentError("closures is no array", { remedy: "Pass a list of functions that take a transaction." });
+    if (!Array.isArray(closures))
+      throw new InvalidArgumentError("closures is no array", {
+        remedy: "Pass a list of functions that take a transaction.",
+      });
+    if (closures.length > groupMembers) {
+      throw new InvalidArgumentError(`closures holds ${closures.length} functions, more than the limit of ${groupMembers}`, {
+        remedy: "Commit them in several groups.",
+      });
+    }
     return await this.#committer.commit(async (base) => {
       // Later members of the group build on what earlier ones will have written, and nobody else may.
       const context = { ...this.#context, pending: this.#pending.fork(), registry: this.#registry.fork() };
@@ -165,7 +179,12 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     }, options.signal);
   }
 
-  #step<T>(context: PrepareContext, base: Tip, closure: CommitClosure<T>, options: CommitOptions): Step<T> | Promise<Step<T>> {
+  #step<T>(
+    context: PrepareContext,
+    base: Tip,
+    closure: CommitClosure<T>,
+    options: CommitOptions,
+  ): Step<T> | Promise<Step<T>> {
     const draft = new Draft<InlineOp, IndexOp>(base.state, { newUuid: this.#newUuid });
     const transaction = new Transaction(draft);
     const info: CommitInfo = {
@@ -191,13 +210,21 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   async reads(): Promise<ReadScope> {
     this.#requireOpen();
     const pinned = await this.#pins.pin();
-    return new ReadScope(pinned.state, pinned.view, this.#registry, this.#contextsOf(pinned.state.batchSeq), () => pinned.release());
+    return new ReadScope(pinned.state, pinned.view, this.#registry, this.#contextsOf(pinned.state.batchSeq), () =>
+      pinned.release(),
+    );
   }
 
   protected async read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>): Promise<T> {
     this.#requireOpen();
     const pinned = await this.#pins.pin();
-    const scope = new ReadScope(pinned.state, pinned.view, this.#registry, this.#contextsOf(pinned.state.batchSeq), () => pinned.release());
+    const scope = new ReadScope(
+      pinned.state,
+      pinned.view,
+      this.#registry,
+      this.#contextsOf(pinned.state.batchSeq),
+      () => pinned.release(),
+    );
     try {
       return await run(scope, pinned.view);
     } finally {
@@ -207,7 +234,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
 
   /** Index layouts are shared by the reads of one head; a scope of an older one works out its own. */
   #contextsOf(batchSeq: bigint): Map<bigint, IndexContext> {
-    return batchSeq === this.#committer.head.state.batchSeq ? this.#indexContexts : new Map();
+    return batchSeq === this.#committer.head.state.batchSeq ? this.#indexContexts : new Map<bigint, IndexContext>();
   }
 
   /** Writes a table's live inline rows to data files and drains them from the catalog. */
@@ -245,7 +272,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   /** Records what a maintenance pass did. The newest 16 are kept. */
   async recordMaintenancePass(pass: MaintenancePass): Promise<void> {
     this.#requireOpen();
-    await recordMaintenancePass(this.#store, this.#committer, pass);
+    await recordMaintenancePass(this.#committer, () => this.#pending.over(this.#store), pass);
   }
 
   /** Lets what was committed land, then closes the store. Further calls fail with `closed`. Closing twice is harmless. */

@@ -54,9 +54,14 @@ const uuid = "0191d6a5-1c0f-7b58-8a2e-3f5b6c7d8e9f";
 describe("flushInlined", () => {
   it("writes the live rows, keeps their ids and leaves the index as it is", async () => {
     const table = await createTable();
-    const { value: index } = await catalog.commit((transaction) => transaction.createIndex({ table, name: "t_k", columns: ["k"], unique: true }));
+    const { value: index } = await catalog.commit((transaction) =>
+      transaction.createIndex({ table, name: "t_k", columns: ["k"], unique: true }),
+    );
     await catalog.commit((transaction) =>
-      transaction.inlineInsert({ table, rows: [{ k: 1n, u: uuid, s: "a", at: new Date(1_700_000_000_000) }, { k: 2n }, { k: 3n, s: "c" }] }),
+      transaction.inlineInsert({
+        table,
+        rows: [{ k: 1n, u: uuid, s: "a", at: new Date(1_700_000_000_000) }, { k: 2n }, { k: 3n, s: "c" }],
+      }),
     );
     await catalog.commit((transaction) => transaction.inlineDelete({ table, rowId: 1n }));
     await catalog.commit((transaction) => transaction.inlineInsert({ table, rows: [{ k: 4n, s: "d" }] }));
@@ -83,30 +88,35 @@ describe("flushInlined", () => {
     await catalog.commit((transaction) => transaction.inlineInsert({ table, rows: [{ k: 1n }, { k: 2n }, { k: 3n }] }));
     await catalog.commit((transaction) => transaction.inlineDelete({ table, rowId: 1n }));
     await catalog.flushInlined({ table });
-    const { value: index } = await catalog.commit((transaction) => transaction.createIndex({ table, name: "t_k", columns: ["k"], unique: true }));
+    const { value: index } = await catalog.commit((transaction) =>
+      transaction.createIndex({ table, name: "t_k", columns: ["k"], unique: true }),
+    );
     expect(await catalog.indexRange({ index })).toEqual([0n, 2n]);
     expect(await catalog.indexLookup({ index, key: [3n] })).toEqual([2n] as RowId[]);
   });
 
   it("loses and doubles no row while others insert and delete", async () => {
     const table = await createTable();
-    const { value: index } = await catalog.commit((transaction) => transaction.createIndex({ table, name: "t_k", columns: ["k"], unique: true }));
+    const { value: index } = await catalog.commit((transaction) =>
+      transaction.createIndex({ table, name: "t_k", columns: ["k"], unique: true }),
+    );
     const inserted: bigint[] = [];
     const insert = async (k: number): Promise<void> => {
-      const { value } = await catalog.commit((transaction) => transaction.inlineInsert({ table, rows: [{ k: BigInt(k) }] }));
+      const { value } = await catalog.commit((transaction) =>
+        transaction.inlineInsert({ table, rows: [{ k: BigInt(k) }] }),
+      );
       inserted.push(value);
     };
     for (let k = 0; k < 20; k++) await insert(k);
-    await Promise.all([
-      catalog.flushInlined({ table }),
-      ...Array.from({ length: 30 }, (_, i) => insert(100 + i)),
-    ]);
+    await Promise.all([catalog.flushInlined({ table }), ...Array.from({ length: 30 }, (_, i) => insert(100 + i))]);
     await catalog.flushInlined({ table });
     const snapshot = await catalog.snapshot();
     const records = snapshot.dataFilesOf(table).reduce((sum, file) => sum + file.recordCount, 0n);
     expect(records).toBe(50n);
     expect(await catalog.recentRows({ table })).toEqual([]);
-    expect((await catalog.indexRange({ index })).toSorted((a, b) => Number(a - b))).toEqual(inserted.toSorted((a, b) => Number(a - b)));
+    expect((await catalog.indexRange({ index })).toSorted((a, b) => Number(a - b))).toEqual(
+      inserted.toSorted((a, b) => Number(a - b)),
+    );
   });
 
   it("leaves no file behind when it cannot commit", async () => {

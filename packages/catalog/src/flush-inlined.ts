@@ -1,4 +1,12 @@
-import { CommitConflictError, ConfigurationError, type DataFileId, RetryBudgetExhaustedError, type SnapshotId, type TableId, UnsupportedError } from "@moraine/codec";
+import {
+  CommitConflictError,
+  ConfigurationError,
+  type DataFileId,
+  RetryBudgetExhaustedError,
+  type SnapshotId,
+  type TableId,
+  UnsupportedError,
+} from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
 import { flushAttempts } from "./engine/limits.js";
 import type { TableFiles } from "./index/table-files.js";
@@ -95,7 +103,8 @@ async function commitFiles(
   const { snapshotId, value } = await host.commit((transaction) =>
     written.flatMap(({ path, flush }) => {
       const { content, schemaVersion } = flush;
-      if (content === undefined) return transaction.flushInlinedData({ table, schemaVersion, files: [], throughSnapshot });
+      if (content === undefined)
+        return transaction.flushInlinedData({ table, schemaVersion, files: [], throughSnapshot });
       const { bytes, footerSize, recordCount, rowIdStart, beginSnapshot, partialMax } = content;
       const file = { path, recordCount, fileSizeBytes: bytes.byteLength, footerSize };
       const flushed = { file, rowIdStart, beginSnapshot, ...(partialMax === undefined ? {} : { partialMax }) };

@@ -1,6 +1,13 @@
 export { Catalog, type CatalogOptions, type CommitClosure, type CommitOptions, type CommitResult } from "./catalog.js";
 export { CatalogReads } from "./catalog-reads.js";
-export type { IndexLookupArguments, IndexLookupManyArguments, IndexNullsArguments, IndexRangeArguments, IndexTarget, RangeBound } from "./index/lookups.js";
+export type {
+  IndexLookupArguments,
+  IndexLookupManyArguments,
+  IndexNullsArguments,
+  IndexRangeArguments,
+  IndexTarget,
+  RangeBound,
+} from "./index/lookups.js";
 export type { InlineDeleteArguments } from "./inline/delete.js";
 export type { PlainRow } from "./inline/encode-rows.js";
 export type { FlushedDataFile, FlushInlinedDataArguments } from "./inline/flush.js";
@@ -9,7 +16,15 @@ export type { InlineScan, RecentRow } from "./inline/recent-rows.js";
 export type { FlushInlinedArguments, FlushInlinedResult } from "./flush-inlined.js";
 export type { MaintenancePass, MaintenanceStep } from "./maintenance-status.js";
 export type { MaintainOptions, MaintainReport } from "./maintenance.js";
-export type { Backfill, FileEntries, FileIndexEntry, FileIndexRemoval, FileIndexVectors, FileRemovals, IndexEntry } from "./operations.js";
+export type {
+  Backfill,
+  FileEntries,
+  FileIndexEntry,
+  FileIndexRemoval,
+  FileIndexVectors,
+  FileRemovals,
+  IndexEntry,
+} from "./operations.js";
 export { ReadOnlyCatalog } from "./read-only-catalog.js";
 export { ReadScope, type RecentRowsArguments } from "./read-scope.js";
 export {

@@ -25,14 +25,24 @@ export interface MaintenancePass {
 /** Passes that were recorded, the newest first. */
 export async function readMaintenanceStatus(view: ReadView): Promise<MaintenancePass[]> {
   const { passes } = await readRecord(view);
-  return passes.map((pass) => ({ ...pass, steps: pass.steps.map((step) => ({ ...step, status: step.status as MaintenanceStep["status"] })) })).reverse();
+  return passes
+    .map((pass) => ({
+      ...pass,
+      steps: pass.steps.map((step) => ({ ...step, status: step.status as MaintenanceStep["status"] })),
+    }))
+    .reverse();
 }
 
 /** Adds a pass to the record, which keeps the newest few. Makes no snapshot. */
-export async function recordMaintenancePass(view: ReadView, committer: Committer, pass: MaintenancePass): Promise<void> {
+export async function recordMaintenancePass(
+  committer: Committer,
+  /** The store as what is staged will leave it: passes recorded at the same time must not lose each other. */
+  currentView: () => ReadView,
+  pass: MaintenancePass,
+): Promise<void> {
   const checked = checkPass(pass);
   await committer.commit(async (base) => {
-    const { passes } = await readRecord(view);
+    const { passes } = await readRecord(currentView());
     const writes = new WriteSet();
     const kept = [...passes, checked].slice(-maintenanceHistoryPasses);
     writes.put(sysMaintenanceStatusKey, encodeValue(MaintenanceStatusValue, { passes: kept }));

@@ -46,7 +46,9 @@ export class Maintenance {
     }
     if (options.sweepIndexes !== false) {
       for (const indexId of await findDeadIndexes(this.#view, (id) => this.#isLive(id))) {
-        await this.#sweepIndex(indexId, batchSize, (count) => progress({ indexEntriesReclaimed: report.indexEntriesReclaimed + count }));
+        await this.#sweepIndex(indexId, batchSize, (count) =>
+          progress({ indexEntriesReclaimed: report.indexEntriesReclaimed + count }),
+        );
         progress({ indexesSwept: report.indexesSwept + 1 });
       }
     }
@@ -57,7 +59,9 @@ export class Maintenance {
   async reclaim(indexId: bigint, limit: number): Promise<number> {
     checkBatchSize(limit);
     if (this.#isLive(indexId)) {
-      throw new ConstraintError(`index ${indexId} is still live; drop it before reclaiming its entries`, { remedy: "Drop the index first." });
+      throw new ConstraintError(`index ${indexId} is still live; drop it before reclaiming its entries`, {
+        remedy: "Drop the index first.",
+      });
     }
     const { deletes } = await sweepIndex(this.#view, indexId, limit);
     await this.#write(keysOf(deletes));
@@ -115,7 +119,8 @@ export class Maintenance {
     if (this.#committer.head.state.get("data_file", tableId, fileId) !== undefined) return true;
     if (fileId >= this.#committer.head.state.head.nextFileId) return true;
     const prefix = historyKey("data_file", [tableId, fileId], 0n).slice(0, -8);
-    for await (const block of this.#view.scan({ start: prefix, end: prefixEnd(prefix) }, { limit: 1 })) if (block.count > 0) return true;
+    for await (const block of this.#view.scan({ start: prefix, end: prefixEnd(prefix) }, { limit: 1 }))
+      if (block.count > 0) return true;
     return false;
   }
 

@@ -52,12 +52,11 @@ export interface InsertOp extends StagedOperation {
   readonly rowCount: number;
 }
 
-/** An inline row that a verb deleted. `removals` are used only where moraine does not hold the row. */
+/** A single row that a verb deleted, inline or in a data file. */
 export interface DeleteRowOp extends StagedOperation {
   readonly kind: "delete_row";
   readonly tableId: TableId;
   readonly rowId: bigint;
-  readonly removals: readonly FileIndexRemoval[];
 }
 
 /** Chunks of one schema version that a verb moves to files. */
@@ -67,6 +66,8 @@ export interface FlushOp extends StagedOperation {
   readonly schemaVersion: bigint;
   /** The newest snapshot whose chunks are drained; `undefined`: the one that the commit began on. */
   readonly throughSnapshot: bigint | undefined;
+  /** The files that take the rows. */
+  readonly dataFileIds: readonly bigint[];
 }
 
 export type InlineOp = InsertOp | DeleteRowOp | FlushOp;

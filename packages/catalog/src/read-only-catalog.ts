@@ -30,7 +30,8 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
 
   /** Opens the catalog of a store that a writer has created. Errors: `corruption` where there is none. */
   static async open(options: { readonly store: ReadableStore }): Promise<ReadOnlyCatalog> {
-    if (!(await checkFormat(options.store))) throw new CorruptionError("the store holds no catalog: it was never initialised");
+    if (!(await checkFormat(options.store)))
+      throw new CorruptionError("the store holds no catalog: it was never initialised");
     return new ReadOnlyCatalog(options.store, await consistently(options.store, () => loadState(options.store)));
   }
 
@@ -52,7 +53,9 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
 
   async #follow(): Promise<CatalogState> {
     await checkFormat(this.#store);
-    const state = await consistently(this.#store, async () => follow(this.#store, this.#state, await readHead(this.#store)));
+    const state = await consistently(this.#store, async () =>
+      follow(this.#store, this.#state, await readHead(this.#store)),
+    );
     this.#state = state;
     this.#contexts = new Map();
     this.#registry = new InlineRegistry();

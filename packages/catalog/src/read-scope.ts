@@ -37,7 +37,13 @@ export class ReadScope implements Disposable {
   readonly #contexts: Map<bigint, IndexContext>;
   #released = false;
 
-  constructor(state: CatalogState, view: ReadView, registry: InlineRegistry, contexts: Map<bigint, IndexContext>, release: () => void) {
+  constructor(
+    state: CatalogState,
+    view: ReadView,
+    registry: InlineRegistry,
+    contexts: Map<bigint, IndexContext>,
+    release: () => void,
+  ) {
     this.snapshot = new CatalogSnapshot(state);
     this.#state = state;
     this.#view = view;

@@ -1,4 +1,16 @@
-import type { ColumnId, DataFileId, DeleteFileId, IndexId, MacroId, PartitionId, RowId, SchemaId, SortId, TableId, ViewId } from "@moraine/codec";
+import type {
+  ColumnId,
+  DataFileId,
+  DeleteFileId,
+  IndexId,
+  MacroId,
+  PartitionId,
+  RowId,
+  SchemaId,
+  SortId,
+  TableId,
+  ViewId,
+} from "@moraine/codec";
 import { ClosedError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import { type InlineDeleteArguments, inlineDelete } from "./inline/delete.js";
 import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush.js";
@@ -23,14 +35,34 @@ import {
   type RegisterDataFileArguments,
   type RegisteredDataFile,
 } from "./verbs/data-files.js";
-import { expireDeleteFile, type ExpireDeleteFileArguments, registerDeleteFile, type RegisterDeleteFileArguments } from "./verbs/delete-files.js";
-import { createIndexDefinition, type CreateIndexDefinitionArguments, dropIndex, type DropIndexArguments } from "./verbs/index-definitions.js";
+import {
+  expireDeleteFile,
+  type ExpireDeleteFileArguments,
+  registerDeleteFile,
+  type RegisterDeleteFileArguments,
+} from "./verbs/delete-files.js";
+import {
+  createIndexDefinition,
+  type CreateIndexDefinitionArguments,
+  dropIndex,
+  type DropIndexArguments,
+} from "./verbs/index-definitions.js";
 import { createMacro, type CreateMacroArguments, dropMacro, type DropMacroArguments } from "./verbs/macros.js";
 import { setOption, type SetOptionArguments, unsetOption, type UnsetOptionArguments } from "./verbs/options.js";
-import { clearPartitioning, type ClearPartitioningArguments, setPartitioning, type SetPartitioningArguments } from "./verbs/partitioning.js";
+import {
+  clearPartitioning,
+  type ClearPartitioningArguments,
+  setPartitioning,
+  type SetPartitioningArguments,
+} from "./verbs/partitioning.js";
 import { createSchema, type CreateSchemaArguments, dropSchema, type DropSchemaArguments } from "./verbs/schemas.js";
 import { clearSorting, type ClearSortingArguments, setSorting, type SetSortingArguments } from "./verbs/sorting.js";
-import { updateColumnStats, type UpdateColumnStatsArguments, updateTableStats, type UpdateTableStatsArguments } from "./verbs/stats.js";
+import {
+  updateColumnStats,
+  type UpdateColumnStatsArguments,
+  updateTableStats,
+  type UpdateTableStatsArguments,
+} from "./verbs/stats.js";
 import {
   createTable,
   type CreateTableArguments,
@@ -42,7 +74,14 @@ import {
   type SetTableSchemaArguments,
 } from "./verbs/tables.js";
 import { removeTag, type RemoveTagArguments, setTag, type SetTagArguments } from "./verbs/tags.js";
-import { alterView, type AlterViewArguments, createView, type CreateViewArguments, dropView, type DropViewArguments } from "./verbs/views.js";
+import {
+  alterView,
+  type AlterViewArguments,
+  createView,
+  type CreateViewArguments,
+  dropView,
+  type DropViewArguments,
+} from "./verbs/views.js";
 
 export interface RegisterIndexedDataFileArguments extends RegisterDataFileArguments {
   /** Entries for every row and every index of the table, or `"scoped-read"`. Needed only where the table has indexes. */
@@ -95,7 +134,9 @@ export class Transaction extends CatalogSnapshot {
 
   #run<A, R>(verb: (draft: CommitDraft, args: A) => R, args: A): R {
     if (!this.#open) {
-      throw new ClosedError("the transaction's closure has returned", { remedy: "Await everything that uses the transaction inside of the closure." });
+      throw new ClosedError("the transaction's closure has returned", {
+        remedy: "Await everything that uses the transaction inside of the closure.",
+      });
     }
     return this.#draft.atomically(() => verb(this.#draft, args));
   }
@@ -185,7 +226,12 @@ export class Transaction extends CatalogSnapshot {
     return this.#run((draft, { entries, ...file }) => {
       const registered = registerDataFile(draft, file);
       const checked = checkEntries(draft, file.table, entries ?? [], "entries");
-      draft.indexOps.push({ kind: "add_file", tableId: file.table, dataFileId: registered.dataFileId, entries: checked });
+      draft.indexOps.push({
+        kind: "add_file",
+        tableId: file.table,
+        dataFileId: registered.dataFileId,
+        entries: checked,
+      });
       return registered;
     }, args);
   }
@@ -202,7 +248,12 @@ export class Transaction extends CatalogSnapshot {
     return this.#run((draft, { removals, ...file }) => {
       const deleteFileId = registerDeleteFile(draft, file);
       const checked = checkEntries(draft, file.table, removals ?? [], "removals");
-      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file.dataFileId, removals: checked });
+      draft.indexOps.push({
+        kind: "file_rows",
+        tableId: file.table,
+        dataFileId: file.file.dataFileId,
+        removals: checked,
+      });
       return deleteFileId;
     }, args);
   }
@@ -212,7 +263,12 @@ export class Transaction extends CatalogSnapshot {
       const dataFileId = draft.get("delete_file", file.table, file.file)?.dataFileId;
       expireDeleteFile(draft, file);
       if (dataFileId === undefined) return;
-      const op = { kind: "file_rows", tableId: file.table, dataFileId: dataFileId as DataFileId, removals: entries ?? [] } as const;
+      const op = {
+        kind: "file_rows",
+        tableId: file.table,
+        dataFileId: dataFileId as DataFileId,
+        removals: entries ?? [],
+      } as const;
       draft.indexOps.push(op);
     }, args);
   }
@@ -275,16 +331,25 @@ export class Transaction extends CatalogSnapshot {
 }
 
 /** Refuses entries of an index that the table does not have at this point of the commit: they would silently go nowhere. */
-function checkEntries<T extends readonly { readonly index: bigint }[] | "scoped-read">(draft: CommitDraft, table: TableId, entries: T, argument: string): T {
+function checkEntries<T extends readonly { readonly index: bigint }[] | "scoped-read">(
+  draft: CommitDraft,
+  table: TableId,
+  entries: T,
+  argument: string,
+): T {
   if (entries === "scoped-read") return entries;
   if (!Array.isArray(entries)) {
-    throw new InvalidArgumentError(`${argument} is neither a list nor "scoped-read"`, { remedy: 'Pass a list, or "scoped-read" to let moraine read the file.' });
+    throw new InvalidArgumentError(`${argument} is neither a list nor "scoped-read"`, {
+      remedy: 'Pass a list, or "scoped-read" to let moraine read the file.',
+    });
   }
   const known = new Set<unknown>(draft.indexesOf(table).map(({ indexId }) => indexId));
   for (const [at, entry] of entries.entries()) {
     const { index } = checkObject(entry as { readonly index: bigint }, `${argument}[${at}]`);
     if (!known.has(index)) {
-      throw new ConstraintError(`${argument}[${at}] names index ${String(index)}, which table ${table} does not have`, { remedy: "Name the table's own indexes." });
+      throw new ConstraintError(`${argument}[${at}] names index ${String(index)}, which table ${table} does not have`, {
+        remedy: "Name the table's own indexes.",
+      });
     }
   }
   return entries;

@@ -69,6 +69,15 @@ export function checkCommitSize(changes: readonly IndexChange[]): EntrySize {
   return size;
 }
 
+/**
+ * The same for a commit whose entries are counted before they are made.
+ *
+ * @throws ConstraintError with the count, the limit and the remedy.
+ */
+export function checkEntryCount(entries: number): void {
+  if (entries > maxIndexEntriesPerCommit) throw tooLarge(`${entries} index entries`, maxIndexEntriesPerCommit);
+}
+
 function tooLarge(found: string, limit: number): ConstraintError {
   return new ConstraintError(`${found} in one commit; the limit is ${limit}`, {
     remedy: "Split the load into smaller commits; each indexed row counts once per index.",

@@ -1,4 +1,4 @@
-export { type EntrySize, checkCommitSize, type IndexChange, measureChanges } from "./index-change.js";
+export { type EntrySize, checkCommitSize, checkEntryCount, type IndexChange, measureChanges } from "./index-change.js";
 export { CommitPlanner, type PlannerReport } from "./commit-planner.js";
 export { type HolderState, type PlannedEntries, type PoisonedIndex } from "./planned-entries.js";
 export { lookup, lookupMany, type LookupReport, packEqualityKeys } from "./lookup.js";

@@ -1,6 +1,7 @@
 export { type AppendEntriesOptions, appendFileEntries, type EntrySink, type EntryTarget } from "./append-entries.js";
 export { defaultVector } from "./default-vector.js";
 export { type DeleteFileSource, type DeleteTarget, readDeletePositions } from "./delete-positions.js";
+export { embedsRowIds } from "./embeds-row-ids.js";
 export { FooterCache } from "./footer-cache.js";
 export type {
   ColumnRequest,

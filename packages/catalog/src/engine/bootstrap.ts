@@ -29,7 +29,7 @@ export interface GenesisOptions {
  * Checks that the store holds a catalog of the one format that this version reads. Returns false for a store that holds none.
  * Fails with `migration_required` for an older or newer format and for a migration that was left half done.
  */
-export const checkFormat = async (view: ReadView): Promise<boolean> => {
+export async function checkFormat(view: ReadView): Promise<boolean> {
   const values = await view.getMany(packKeys([sysFormatKey, sysMigrationKey, sysHeadKey]));
   const format = valueAt(values, 0);
   if (valueAt(values, 1) !== undefined) {
@@ -48,15 +48,18 @@ export const checkFormat = async (view: ReadView): Promise<boolean> => {
     });
   }
   if (version > formatVersion) {
-    throw new MigrationRequiredError(`the store has format ${version}, newer than the ${formatVersion} that this version reads: unsupported here`, {
-      remedy: "Use a newer version of moraine.",
-    });
+    throw new MigrationRequiredError(
+      `the store has format ${version}, newer than the ${formatVersion} that this version reads: unsupported here`,
+      {
+        remedy: "Use a newer version of moraine.",
+      },
+    );
   }
   return true;
-};
+}
 
 /** Writes the records of an empty lake in one atomic batch (format.md 4.4). */
-export const bootstrap = async (store: WritableStore, options: GenesisOptions): Promise<void> => {
+export async function bootstrap(store: WritableStore, options: GenesisOptions): Promise<void> {
   const batch = new BatchBuilder();
   batch.put(sysFormatKey, encodeValue(FormatValue, { formatVersion, writerVersion }));
   batch.put(
@@ -92,4 +95,4 @@ export const bootstrap = async (store: WritableStore, options: GenesisOptions): 
   batch.put(currentKey("option", 0n, 0n), encodeValue(OptionScopeValue, { options: recorded }));
   batch.put(sysHeadKey, encodeValue(HeadValue, { snapshotId: 0n, batchSeq: 0n }));
   await store.write(batch.finish());
-};
+}

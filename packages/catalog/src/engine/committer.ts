@@ -13,7 +13,7 @@ import { CommitPlanner, type IndexChange, measureChanges, type PlannedEntries } 
 import { BatchBuilder, type WritableStore } from "@moraine/store";
 import type { InlineFacts } from "../inline/registry.js";
 import type { ChangeSet } from "../model/changes.js";
-import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, groupIndexBytes, groupMembers } from "./limits.js";
+import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, forgetEveryCommits, groupIndexBytes, groupMembers } from "./limits.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
 import type { Tip } from "./tip.js";
 
@@ -64,7 +64,8 @@ interface Member {
  * The store's only committer. Commits are staged one after the other, each on the state that the one before it leaves, and
  * land in groups: one batch, one durable write, one head record.
  *
- * A closure that finishes without waiting for anything outside is staged in its turn and never repeated. One that waits
+ * A closure that finishes without waiting for anything outside is staged in its turn, and repeated only if a commit below it
+ * turns out not to land. One that waits
  * gives its turn away after one pass of the event loop; when it is done, the conflict matrix decides between "conflict" and
  * "run it again on the newer state". From the third attempt on it keeps its turn.
  */
@@ -76,6 +77,7 @@ export class Committer {
   #staged: Member[] = [];
   #head: Tip;
   #tip: Tip;
+  #landedSinceForget = 0;
   #turnTaken = false;
   #closureRuns = false;
   #landing: Promise<void> | undefined;
@@ -133,7 +135,14 @@ export class Committer {
 
   #watch(member: Member, signal: AbortSignal): void {
     const abort = (): void => {
-      this.#settle(member, () => member.reject(new InterruptedError("the commit was cancelled", { remedy: "Read the head again to see whether it landed.", cause: signal.reason })));
+      this.#settle(member, () =>
+        member.reject(
+          new InterruptedError("the commit was cancelled", {
+            remedy: "Read the head again to see whether it landed.",
+            cause: signal.reason,
+          }),
+        ),
+      );
     };
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort, { once: true });
@@ -272,19 +281,25 @@ export class Committer {
   }
 
   async #landGroup(): Promise<void> {
-    const planner = new CommitPlanner(this.#store);
     const batch = new BatchBuilder();
     const accepted: Member[] = [];
     let group = this.#takeGroup(0);
-    while (group.length > 0) {
-      await planner.probe(group.flatMap(indexChangesOf));
-      const failedAt = this.#planMembers(planner, group, batch, accepted);
-      if (failedAt === undefined) break;
-      const failed = group[failedAt];
-      const later = [...group.slice(failedAt + 1), ...this.#staged];
-      this.#staged = [];
-      await this.#restage(accepted, failed, later);
-      group = this.#takeGroup(accepted.length);
+    try {
+      const planner = new CommitPlanner(this.#store);
+      while (group.length > 0) {
+        await planner.probe(group.flatMap(indexChangesOf));
+        const failedAt = this.#planMembers(planner, group, batch, accepted);
+        if (failedAt === undefined) break;
+        const later = [...group.slice(failedAt + 1), ...this.#staged.splice(0)];
+        await this.#restage(accepted, group.slice(failedAt, failedAt + 1), later);
+        group = this.#takeGroup(accepted.length);
+      }
+    } catch (error) {
+      // Nothing was written: the batch's members are told, and the commits staged on top of them start over.
+      const failed = [...new Set([...accepted, ...group])];
+      for (const member of failed) this.#rejectMember(member, asMoraineError(error));
+      await this.#restage([], failed, this.#staged.splice(0));
+      return;
     }
     try {
       await this.#write(accepted, batch);
@@ -308,7 +323,12 @@ export class Committer {
   }
 
   /** Plans members in order onto the batch. Returns the position of the first one that cannot land. */
-  #planMembers(planner: CommitPlanner, group: readonly Member[], batch: BatchBuilder, accepted: Member[]): number | undefined {
+  #planMembers(
+    planner: CommitPlanner,
+    group: readonly Member[],
+    batch: BatchBuilder,
+    accepted: Member[],
+  ): number | undefined {
     for (const [position, member] of group.entries()) {
       const commits = member.staged?.commits ?? [];
       if (member.settled) return position;
@@ -326,11 +346,11 @@ export class Committer {
     return undefined;
   }
 
-  /** Takes a failed member out of the chain: everybody staged after it runs again on the state without it. */
-  async #restage(accepted: readonly Member[], failed: Member | undefined, later: readonly Member[]): Promise<void> {
-    for (const member of [failed, ...later]) {
-      for (const commit of member?.staged?.commits ?? []) {
-        if (commit.after !== member?.base) commit.after.discard();
+  /** Takes failed members out of the chain: everybody staged after them runs again on the state without them. */
+  async #restage(accepted: readonly Member[], failed: readonly Member[], later: readonly Member[]): Promise<void> {
+    for (const member of [...failed, ...later]) {
+      for (const commit of member.staged?.commits ?? []) {
+        if (commit.after !== member.base) commit.after.discard();
         this.#pending.remove(commit.writes);
         this.#events.discarded(commit);
       }
@@ -355,11 +375,18 @@ export class Committer {
       const records = new WriteSet();
       for (const commit of writing) records.addAll(commit.writes);
       records.appendTo(batch);
-      batch.put(sysHeadKey, encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }));
+      batch.put(
+        sysHeadKey,
+        encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }),
+      );
       await this.#events.beforeWrite();
       await this.#store.write(batch.finish());
       this.#head = last;
-      last.forgetOld();
+      this.#landedSinceForget += commits.length;
+      if (this.#landedSinceForget >= forgetEveryCommits) {
+        this.#landedSinceForget = 0;
+        last.forgetOld();
+      }
       this.#events.landed(last);
       for (const commit of writing) this.#pending.remove(commit.writes);
     }
@@ -374,23 +401,28 @@ export class Committer {
   }
 }
 
-const indexChangesOf = (member: Member): readonly IndexChange[] =>
-  member.settled ? [] : (member.staged?.commits ?? []).flatMap((commit) => commit.indexChanges);
+function indexChangesOf(member: Member): readonly IndexChange[] {
+  return member.settled ? [] : (member.staged?.commits ?? []).flatMap((commit) => commit.indexChanges);
+}
 
 /** Whether an attempt is done after one pass of the event loop, or within a limit where one is given. */
-const settledWithin = (attempt: Promise<void>, limitMs: number | undefined): Promise<boolean> =>
-  new Promise((resolve) => {
-    const done = (): void => resolve(false);
-    const timer = limitMs === undefined ? undefined : setTimeout(done, limitMs);
-    const immediate = limitMs === undefined ? setImmediate(done) : undefined;
+function settledWithin(attempt: Promise<void>, limitMs: number | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => resolve(false);
+    const timer = limitMs === undefined ? undefined : setTimeout(giveUp, limitMs);
+    const immediate = limitMs === undefined ? setImmediate(giveUp) : undefined;
     void attempt.then(() => {
       clearTimeout(timer);
       clearImmediate(immediate);
       resolve(true);
     });
   });
+}
 
-const asMoraineError = (error: unknown): MoraineError =>
-  error instanceof MoraineError
-    ? error
-    : new StoreError("the commit could not be written", { remedy: "Open the store again and read its head.", cause: error });
+function asMoraineError(error: unknown): MoraineError {
+  if (error instanceof MoraineError) return error;
+  return new StoreError("the commit could not be written", {
+    remedy: "Open the store again and read its head.",
+    cause: error,
+  });
+}

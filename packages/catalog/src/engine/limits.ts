@@ -16,6 +16,9 @@ export const exclusiveAttemptMs = 10_000;
 /** How many landed commits are remembered, to tell a late attempt what happened since it began. */
 export const premiseHistoryCommits = 1024;
 
+/** How many commits land between two looks for commits that need not be remembered any more. */
+export const forgetEveryCommits = 256;
+
 /** How often a read-only handle repeats a read that the writer overtook (format.md 7.9). */
 export const readerConsistencyAttempts = 8;
 

@@ -23,31 +23,32 @@ import { CatalogState, type LoadedEntity } from "../model/state.js";
 import { stateAt } from "../model/state-at.js";
 
 /** Reads the head record. Fails with `corruption` where there is none. */
-export const readHead = async (view: ReadView): Promise<HeadValue> => {
+export async function readHead(view: ReadView): Promise<HeadValue> {
   const bytes = await getOne(view, sysHeadKey);
   if (bytes === undefined) throw new CorruptionError("the store has no head record");
   return decodeValue(HeadValue, bytes);
-};
+}
 
-export const readSnapshotRecord = async (view: ReadView, snapshotId: bigint): Promise<SnapshotValue | undefined> => {
+export async function readSnapshotRecord(view: ReadView, snapshotId: bigint): Promise<SnapshotValue | undefined> {
   const bytes = await getOne(view, snapshotKey(snapshotId));
   return bytes === undefined ? undefined : decodeValue(SnapshotValue, bytes);
-};
+}
 
 /** Loads the whole catalog at the head of a view. */
-export const loadState = async (view: ReadView): Promise<CatalogState> => {
+export async function loadState(view: ReadView): Promise<CatalogState> {
   const head = await readHead(view);
   const record = await readSnapshotRecord(view, head.snapshotId);
-  if (record === undefined) throw new CorruptionError(`the head names snapshot ${head.snapshotId}, which has no record`);
+  if (record === undefined)
+    throw new CorruptionError(`the head names snapshot ${head.snapshotId}, which has no record`);
   return CatalogState.load(await readEntities(view), await readGcFiles(view), record, head.batchSeq);
-};
+}
 
 /**
  * Loads the catalog as it was at a past snapshot: versioned kinds from the present and the history, the others as they are.
  *
  * Errors: `not_found` for a snapshot above the head, `snapshot_expired` for one whose record is gone.
  */
-export const loadStateAt = async (view: ReadView, snapshotId: bigint): Promise<CatalogState> => {
+export async function loadStateAt(view: ReadView, snapshotId: bigint): Promise<CatalogState> {
   const head = await readHead(view);
   if (snapshotId > head.snapshotId) throw new NotFoundError(`snapshot ${snapshotId}: the head is ${head.snapshotId}`);
   const record = await readSnapshotRecord(view, snapshotId);
@@ -61,12 +62,12 @@ export const loadStateAt = async (view: ReadView, snapshotId: bigint): Promise<C
     }
   }
   return stateAt(entities, await readGcFiles(view), record, head.batchSeq);
-};
+}
 
 /** First byte of every history key (format.md 1.2). */
 const historySubspace = Uint8Array.of(0x05);
 
-const readEntities = async (view: ReadView): Promise<LoadedEntity[]> => {
+async function readEntities(view: ReadView): Promise<LoadedEntity[]> {
   const entities: LoadedEntity[] = [];
   for (const range of entityRanges()) {
     for await (const block of view.scan(range)) {
@@ -78,32 +79,36 @@ const readEntities = async (view: ReadView): Promise<LoadedEntity[]> => {
     }
   }
   return entities;
-};
+}
 
-const readGcFiles = async (view: ReadView): Promise<GcFileValue[]> => {
+async function readGcFiles(view: ReadView): Promise<GcFileValue[]> {
   const gcFiles: GcFileValue[] = [];
   for await (const block of view.scan(rangeOfPrefix(gcFilePrefix()))) {
     for (let i = 0; i < block.count; i++) gcFiles.push(decodeValue(GcFileValue, rowValue(block, i)));
   }
   return gcFiles;
-};
+}
 
 /** Ranges of `current` that are kept in memory: all of it but the column statistics of files, which grow with the data. */
-const entityRanges = (): readonly KeyRange[] => {
+function entityRanges(): readonly KeyRange[] {
   const skipped = currentPrefix("file_column_stats");
   const first = currentPrefix("schema");
   return [
     { start: first, end: skipped },
     { start: prefixEnd(skipped), end: gcFilePrefix() },
   ];
-};
+}
 
-export const rangeOfPrefix = (prefix: Uint8Array): KeyRange => ({ start: prefix, end: prefixEnd(prefix) });
+export function rangeOfPrefix(prefix: Uint8Array): KeyRange {
+  return { start: prefix, end: prefixEnd(prefix) };
+}
 
 /** Decodes an entity's value by its key's kind. */
-export const decodeEntity = (key: EntityKey, bytes: Uint8Array): LoadedEntity => ({ key, value: decodeEntityValue(key.kind, bytes) });
+export function decodeEntity(key: EntityKey, bytes: Uint8Array): LoadedEntity {
+  return { key, value: decodeEntityValue(key.kind, bytes) };
+}
 
-export const decodeEntityValue = <K extends EntityKind>(kind: K, bytes: Uint8Array): EntityValue[K] => {
+export function decodeEntityValue<K extends EntityKind>(kind: K, bytes: Uint8Array): EntityValue[K] {
   const message: MessageType<EntityValue[K]> = entityMessages[kind];
   return decodeValue(message, bytes);
-};
+}

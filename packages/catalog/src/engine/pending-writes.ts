@@ -46,7 +46,9 @@ export class WriteSet {
 }
 
 /** A key as a string of its bytes: strings hash and compare quickly, and in the order of the bytes. */
-const keyText = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+}
 
 /**
  * Records of commits that are staged and not durable yet. A commit that is prepared on top of them reads the store through
@@ -149,7 +151,7 @@ class OverlayView implements ReadView {
         const key = rowKey(block, i);
         const text = keyText(key);
         let entry = above[next];
-        while (entry !== undefined && entry.text !== text && (entry.text < text) !== reverse) {
+        while (entry !== undefined && entry.text !== text && entry.text < text !== reverse) {
           if (entry.value !== undefined) rows.push({ key: entry.key, value: entry.value });
           next += 1;
           entry = above[next];
@@ -172,7 +174,7 @@ class OverlayView implements ReadView {
   }
 }
 
-const packRows = (rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): RowBlock => {
+function packRows(rows: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): RowBlock {
   let bytes = 0;
   for (const { key, value } of rows) bytes += key.byteLength + value.byteLength;
   const data = new Uint8Array(bytes);
@@ -187,4 +189,4 @@ const packRows = (rows: readonly { readonly key: Uint8Array; readonly value: Uin
     ends[2 * i + 1] = offset;
   });
   return { count: rows.length, data, ends };
-};
+}

@@ -1,20 +1,22 @@
-import { CommitConflictError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
+import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
 import { checkCommitSize } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
-import type { EntryBuilder } from "../index/entry-builder.js";
 import { FileUpkeep } from "../index/file-upkeep.js";
 import type { TableFiles } from "../index/table-files.js";
 import { IndexUpkeep } from "../index/upkeep.js";
 import { decodeBody } from "../inline/arrow-body.js";
-import { endOf, findLiveRow, type InlineChunk, type LiveRow, readTombstones, scanChunks, type Tombstones } from "../inline/chunks.js";
-import { ColumnNames, readColumnHistory } from "../inline/column-names.js";
-import { type ChunkColumn, decodeChunk, denseRowIds } from "../inline/decode.js";
+import { endOf, readTombstones, scanChunks } from "../inline/chunks.js";
+import { inlineShape } from "../inline/columns.js";
+import { decodeChunk, denseRowIds } from "../inline/decode.js";
 import { type InlineFacts, type InlineRegistry, noFacts, type RegisteredSchema } from "../inline/registry.js";
-import { ChunkSequence, type SettledInsert, stageDrain, stageInsert, stageSchema, stageTombstone } from "../inline/staging.js";
+import { RowReader } from "../inline/row-reader.js";
+import { ChunkSequence, type SettledInsert, stageInsert, stageSchema } from "../inline/staging.js";
 import { type CommitInfo, stageCatalogRecords } from "../model/snapshot-record.js";
 import type { CommitDraft, CreateIndexOp, DeleteRowOp, FlushOp, InsertOp } from "../operations.js";
 import type { StagedCommit } from "./committer.js";
+import { FlushDrains } from "./flush-drains.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
+import { RowDeletes } from "./row-deletes.js";
 import { Tip } from "./tip.js";
 
 /** What preparing a commit may use. */
@@ -37,14 +39,10 @@ export function prepareCommit(
   base: Tip,
   info: CommitInfo,
 ): StagedCommit | Promise<StagedCommit> {
-  if (draft.isEmpty) return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), facts: noFacts };
+  if (draft.isEmpty)
+    return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), facts: noFacts };
   const preparation = new Preparation(context, draft, base, info);
   return preparation.isReady ? preparation.finish() : preparation.read().then(() => preparation.finish());
-}
-
-interface Drain {
-  readonly chunks: readonly InlineChunk[];
-  readonly tombstones: Tombstones;
 }
 
 class Preparation {
@@ -58,11 +56,11 @@ class Preparation {
   readonly #flushes: FlushOp[] = [];
   /** Positions of a chunk's rows that the same commit deleted. */
   readonly #deadOffsets = new Map<InsertOp, Set<number>>();
-  readonly #liveRows = new Map<DeleteRowOp, LiveRow | undefined>();
-  readonly #drains = new Map<FlushOp, Drain>();
-  readonly #columnNames = new Map<bigint, ColumnNames>();
+  readonly #drains: FlushDrains;
   readonly #recordedSchemas: (readonly [bigint, bigint, RegisteredSchema])[] = [];
   #overlay: ReadView | undefined;
+  #reader: RowReader | undefined;
+  #deleter: RowDeletes | undefined;
 
   constructor(context: PrepareContext, draft: CommitDraft, base: Tip, info: CommitInfo) {
     this.#context = context;
@@ -70,6 +68,7 @@ class Preparation {
     this.#base = base;
     this.#info = info;
     this.#upkeep = new IndexUpkeep(draft);
+    this.#drains = new FlushDrains(draft, this.#upkeep);
     this.#sortOut();
   }
 
@@ -77,6 +76,21 @@ class Preparation {
   get #view(): ReadView {
     this.#overlay ??= this.#context.pending.over(this.#context.store);
     return this.#overlay;
+  }
+
+  get #rows(): RowReader {
+    this.#reader ??= new RowReader({
+      view: this.#view,
+      registry: this.#context.registry,
+      base: this.#draft.base,
+      draft: this.#draft,
+    });
+    return this.#reader;
+  }
+
+  get #rowDeletes(): RowDeletes {
+    this.#deleter ??= new RowDeletes(this.#draft, this.#upkeep, this.#rows, this.#context.files);
+    return this.#deleter;
   }
 
   /** Sorts the inline operations: those of dropped tables go, and a delete of a row of this commit cuts it out of its insert. */
@@ -101,7 +115,9 @@ class Preparation {
   #insertOf(op: DeleteRowOp): InsertOp | undefined {
     return this.#inserts.find(
       (insert) =>
-        insert.tableId === op.tableId && op.rowId >= insert.rowIdStart && op.rowId < insert.rowIdStart + BigInt(insert.rowCount),
+        insert.tableId === op.tableId &&
+        op.rowId >= insert.rowIdStart &&
+        op.rowId < insert.rowIdStart + BigInt(insert.rowCount),
     );
   }
 
@@ -128,67 +144,27 @@ class Preparation {
   async read(): Promise<void> {
     const { registry } = this.#context;
     for (const op of this.#inserts) {
-      const version = this.#knownVersion(op) ?? (await registry.version(this.#view, op.tableId, this.#draft.base.head.schemaVersion));
+      const version =
+        this.#knownVersion(op) ?? (await registry.version(this.#view, op.tableId, this.#draft.base.head.schemaVersion));
       await registry.schema(this.#view, op.tableId, version);
     }
-    for (const op of this.#deletes) await this.#readDelete(op);
-    for (const op of this.#flushes) this.#drains.set(op, await this.#readDrain(op));
+    const rows = this.#rows;
+    const deletes = this.#rowDeletes;
+    for (const op of this.#deletes) await deletes.read(this.#view, op);
+    for (const op of this.#flushes) await this.#drains.read(this.#view, op);
     for (const op of this.#draft.indexOps) {
       if (op.kind === "create_index") await this.#backfillInline(op);
     }
-    await new FileUpkeep(this.#draft, this.#upkeep, this.#context.files, this.#view).run();
-  }
-
-  async #readDelete(op: DeleteRowOp): Promise<void> {
-    const live = await findLiveRow(this.#view, op.tableId, op.rowId);
-    this.#liveRows.set(op, live);
-    const builders = this.#upkeep.of(op.tableId).filter((builder) => !builder.isNew);
-    if (live === undefined) {
-      this.#supplyRemovals(op, builders);
-      return;
-    }
-    if (builders.length === 0) return;
-    const vectors = await this.#decode(op.tableId, live.chunk, IndexUpkeep.columnsOf(builders));
-    const rowIds = denseRowIds(live.chunk.rowIdStart, live.chunk.rowCount);
-    const rows = Uint32Array.of(live.offset);
-    for (const builder of builders) builder.removeRows(vectors, rowIds, rows);
-  }
-
-  /** A row that is not inline: only the writer knows its values. */
-  #supplyRemovals(op: DeleteRowOp, builders: readonly EntryBuilder[]): void {
-    if (op.removals.length === 0) {
-      throw new NotFoundError(`row ${op.rowId} of table ${op.tableId} is not among its live inline rows`, {
-        remedy: "Delete rows of a data file by registering a delete file for it.",
-      });
-    }
-    for (const builder of builders) {
-      const ofIndex = op.removals.filter((removal) => removal.index === builder.indexId);
-      const removal = ofIndex[0];
-      if (removal === undefined || ofIndex.length > 1) {
-        throw new ConstraintError(
-          `the delete of row ${op.rowId} names ${ofIndex.length} entries of index ${JSON.stringify(builder.context.definition.indexName)}, 1 is needed`,
-          { remedy: "Give one removal for every index of the table." },
-        );
-      }
-      builder.removeValues(removal.values, op.rowId);
-    }
-  }
-
-  async #readDrain(op: FlushOp): Promise<Drain> {
-    const tombstones = await readTombstones(this.#view, op.tableId);
-    const through = op.throughSnapshot ?? this.#draft.base.head.snapshotId;
-    const chunks: InlineChunk[] = [];
-    for await (const chunk of scanChunks(this.#view, op.tableId)) {
-      if (chunk.schemaVersion !== op.schemaVersion || chunk.beginSnapshot > through) continue;
-      chunks.push(chunk);
-      for (let offset = 0; offset < chunk.rowCount; offset++) {
-        const end = endOf(tombstones, chunk.rowIdStart + BigInt(offset), chunk.beginSnapshot);
-        if (end !== undefined && end > through) {
-          throw new CommitConflictError(`rows of table ${op.tableId} were deleted after snapshot ${through}, at which they were read to be flushed`);
-        }
-      }
-    }
-    return { chunks, tombstones };
+    const files = new FileUpkeep({
+      draft: this.#draft,
+      upkeep: this.#upkeep,
+      files: this.#context.files,
+      view: this.#view,
+      rows,
+      deletes,
+    });
+    await files.run();
+    await deletes.removeFileEntries(files);
   }
 
   /** Entries of a new index for the inline rows that were live before this commit and that it does not delete. */
@@ -204,31 +180,9 @@ class Preparation {
         if (!deleted.has(rowId) && endOf(tombstones, rowId, chunk.beginSnapshot) === undefined) rows.push(offset);
       }
       if (rows.length === 0) continue;
-      const vectors = await this.#decode(op.tableId, chunk, IndexUpkeep.columnsOf([builder]));
+      const vectors = await this.#rows.columns(op.tableId, chunk, IndexUpkeep.columnsOf([builder]));
       builder.addRows(vectors, denseRowIds(chunk.rowIdStart, chunk.rowCount), Uint32Array.from(rows));
     }
-  }
-
-  async #decode(tableId: bigint, chunk: InlineChunk, columnIds: readonly bigint[]): Promise<ReturnType<typeof decodeChunk>> {
-    const schema = await this.#context.registry.schema(this.#view, tableId, chunk.schemaVersion);
-    if (schema === null) throw new ConstraintError(`inline rows of table ${tableId} have no schema record`, { remedy: "Restore the store." });
-    const names = await this.#namesOf(tableId);
-    const columns = columnIds.map((columnId) => this.#chunkColumn(tableId, columnId, names.nameAt(columnId, chunk.beginSnapshot)));
-    return decodeChunk(schema.parsed, decodeBody(chunk.body), columns);
-  }
-
-  async #namesOf(tableId: bigint): Promise<ColumnNames> {
-    const known = this.#columnNames.get(tableId);
-    if (known !== undefined) return known;
-    const names = new ColumnNames(this.#draft.base.list("column", tableId), await readColumnHistory(this.#view, tableId));
-    this.#columnNames.set(tableId, names);
-    return names;
-  }
-
-  #chunkColumn(tableId: bigint, columnId: bigint, name: string | undefined): ChunkColumn {
-    const column = this.#draft.get("column", tableId, columnId);
-    if (column === undefined) throw new NotFoundError(`column ${columnId} of table ${tableId} does not exist`);
-    return { columnId, name, columnType: column.columnType, initialDefault: column.initialDefault };
   }
 
   /** Encodes the commit. Nothing is read any more, so that a small commit is staged in one go. */
@@ -240,13 +194,8 @@ class Preparation {
       stageInsert(insert, this.#draft.snapshotId, sequence, writes);
       this.#indexInsert(insert);
     }
-    for (const [op, drain] of this.#drains) {
-      for (const chunk of drain.chunks) stageDrain(op.tableId, chunk, drain.tombstones, writes);
-    }
-    for (const op of this.#deletes) {
-      this.#refuseDrained(op);
-      stageTombstone(op.tableId, op.rowId, this.#draft.snapshotId, writes);
-    }
+    this.#drains.stage(this.#rowDeletes, writes);
+    this.#rowDeletes.stage(this.#draft.snapshotId, writes);
     const indexChanges = this.#upkeep.changes();
     checkCommitSize(indexChanges);
     const { changes } = this.#draft;
@@ -260,7 +209,10 @@ class Preparation {
     const { registry } = this.#context;
     const schemaVersion = this.#knownVersion(op);
     const recorded = schemaVersion === undefined ? undefined : registry.knownSchema(op.tableId, schemaVersion);
-    if (schemaVersion === undefined || recorded === undefined) throw new Error("an insert was staged before its schema was read");
+    if (schemaVersion === undefined || recorded === undefined) {
+      throw new Error("an insert was staged before its schema was read");
+    }
+    this.#refuseOutdatedColumns(op);
     stageSchema(op.tableId, schemaVersion, recorded, op.schema, writes);
     if (recorded === null) this.#recordedSchemas.push([op.tableId, schemaVersion, op.schema]);
     return { op, schemaVersion, schema: recorded ?? op.schema, dead: this.#deadOffsets.get(op) ?? new Set() };
@@ -270,29 +222,31 @@ class Preparation {
     const builders = this.#upkeep.of(op.tableId);
     if (builders.length === 0 || dead.size === op.rowCount) return;
     const columns = IndexUpkeep.columnsOf(builders).map((columnId) => {
-      const name = this.#draft.get("column", op.tableId, columnId)?.columnName;
-      if (name === undefined || !schema.parsed.fields.some((field) => field.name === name)) {
+      const column = this.#draft.get("column", op.tableId, columnId);
+      const name = column?.columnName;
+      if (column === undefined || !schema.parsed.fields.some((field) => field.name === name)) {
         throw new InvalidArgumentError(`the inlined rows lack an indexed column of table ${op.tableId}`, {
           remedy: "Insert rows after the table's columns were changed, not before, and name every indexed column.",
         });
       }
-      return this.#chunkColumn(op.tableId, columnId, name);
+      return { columnId, name, columnType: column.columnType, initialDefault: column.initialDefault };
     });
     const vectors = decodeChunk(schema.parsed, op.parts ?? decodeBody(op.body), columns);
     const rowIds = denseRowIds(op.rowIdStart, op.rowCount);
-    const rows = dead.size === 0 ? undefined : Uint32Array.from({ length: op.rowCount }, (_, i) => i).filter((i) => !dead.has(i));
+    const rows =
+      dead.size === 0 ? undefined : Uint32Array.from({ length: op.rowCount }, (_, i) => i).filter((i) => !dead.has(i));
     for (const builder of builders) builder.addRows(vectors, rowIds, rows);
   }
 
-  #refuseDrained(op: DeleteRowOp): void {
-    const live = this.#liveRows.get(op);
-    if (live === undefined) return;
-    for (const [flush, drain] of this.#drains) {
-      if (flush.tableId === op.tableId && drain.chunks.some((chunk) => chunk.chunkSeq === live.chunk.chunkSeq && chunk.beginSnapshot === live.chunk.beginSnapshot && chunk.schemaVersion === live.chunk.schemaVersion)) {
-        throw new ConstraintError(`row ${op.rowId} is deleted by the commit that flushes it`, {
-          remedy: "Delete the row in a commit of its own, before or after the flush.",
-        });
-      }
-    }
+  /** Rows are encoded when their verb runs. Columns that changed afterwards in the same commit would not match their names. */
+  #refuseOutdatedColumns(op: InsertOp): void {
+    if (!this.#draft.changes.schemaChangedIds.includes(op.tableId)) return;
+    const { columns } = inlineShape(this.#draft, op.tableId);
+    const fields = op.schema.parsed.fields;
+    if (fields.length === columns.length && fields.every((field, i) => field.name === columns[i]?.name)) return;
+    throw new ConstraintError(
+      `rows were inlined into table ${op.tableId} before its columns changed in the same commit`,
+      { remedy: "Change the columns first, then insert." },
+    );
   }
 }

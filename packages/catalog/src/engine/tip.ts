@@ -32,16 +32,13 @@ export class Tip {
     return this.#discarded;
   }
 
-  /** Lets go of tips that are older than the window. Called when a tip lands. */
+  /** Lets go of tips that are older than the window. */
   forgetOld(): void {
     const keepFrom = this.#depth - premiseHistoryCommits;
-    let tip: Tip = this;
-    while (tip.#parent !== undefined) {
-      if (tip.#depth <= keepFrom) {
-        tip.#parent = undefined;
-        return;
-      }
-      tip = tip.#parent;
+    for (const tip of this.#ancestry()) {
+      if (tip.#depth > keepFrom) continue;
+      tip.#parent = undefined;
+      return;
     }
   }
 
@@ -51,17 +48,27 @@ export class Tip {
    */
   checkPremise(base: Tip, changes: ChangeSet): void {
     if (base.#discarded) return;
-    let tip: Tip | undefined = this;
     let lowest: Tip | undefined;
-    while (tip !== undefined && tip !== base) {
+    for (const tip of this.#ancestry()) {
+      if (tip === base) {
+        if (lowest === undefined) return;
+        throw new CommitConflictError(`concurrent commit ${lowest.state.head.snapshotId} touched the same state`);
+      }
       if (tip.changes !== undefined && conflicts(tip.changes, changes) !== undefined) lowest = tip;
-      tip = tip.#parent;
     }
-    if (tip === undefined) {
-      throw new CommitConflictError(`more than ${premiseHistoryCommits} commits landed while this one was being prepared`);
-    }
-    if (lowest !== undefined) {
-      throw new CommitConflictError(`concurrent commit ${lowest.state.head.snapshotId} touched the same state`);
+    throw new CommitConflictError(
+      `more than ${premiseHistoryCommits} commits landed while this one was being prepared`,
+    );
+  }
+
+  /** This tip and what it was built on, the youngest first. */
+  *#ancestry(): IterableIterator<Tip> {
+    yield this;
+    let tip = this.#parent;
+    while (tip !== undefined) {
+      const parent: Tip | undefined = tip.#parent;
+      yield tip;
+      tip = parent;
     }
   }
 }

@@ -28,11 +28,17 @@ export class RowCover {
 }
 
 /** Refuses entries that leave an index short: an index that is silently short is worse than none (specification, "Coverage"). */
-export function incomplete(builder: EntryBuilder, what: string, given: number | bigint, needed: number | bigint): ConstraintError {
+export function incomplete(
+  builder: EntryBuilder,
+  what: string,
+  given: number | bigint,
+  needed: number | bigint,
+): ConstraintError {
   return new ConstraintError(
     `index ${JSON.stringify(builder.context.definition.indexName)} (${builder.indexId}): ${given} ${what} were given, ${needed} are needed`,
     {
-      remedy: 'Give one entry for every row and every index of the table, or "scoped-read" to let moraine read the file.',
+      remedy:
+        'Give one entry for every row and every index of the table, or "scoped-read" to let moraine read the file.',
     },
   );
 }

@@ -52,15 +52,21 @@ export class EntryBuilder {
     this.#suppliedRemovals.append(this.#convert(values), rowId);
   }
 
+  /**
+   * What the commit does to the index. A poisoned index enforces nothing any more, so a duplicate is dropped there; one that is
+   * still building refuses it like a ready one, as nothing here could mark it.
+   */
   changes(): IndexChange[] {
     const { layout, definition } = this.context;
-    const ready = indexState(definition) === "ready";
+    const state = indexState(definition);
+    const ready = state === "ready";
     const additions = keysOf(this.#additions);
     const derived = keysOf(this.#derivedRemovals);
     const supplied = keysOf(this.#suppliedRemovals);
-    const common = { layout, name: definition.indexName, poisonOnDuplicate: !ready };
+    const common = { layout, name: definition.indexName, poisonOnDuplicate: state === "poisoned" };
     const changes: IndexChange[] = [];
-    if (supplied !== undefined) changes.push({ ...common, additions: undefined, removals: supplied, guardRemovals: true });
+    if (supplied !== undefined)
+      changes.push({ ...common, additions: undefined, removals: supplied, guardRemovals: true });
     if (additions !== undefined || derived !== undefined) {
       changes.push({ ...common, additions, removals: derived, guardRemovals: !ready });
     }
@@ -70,7 +76,8 @@ export class EntryBuilder {
   #select(vectors: VectorsByColumn): ColumnVector[] {
     return this.context.columnIds.map((columnId) => {
       const vector = vectors.get(columnId);
-      if (vector === undefined) throw new Error(`the rows of index ${this.indexId} were read without column ${columnId}`);
+      if (vector === undefined)
+        throw new Error(`the rows of index ${this.indexId} were read without column ${columnId}`);
       return vector;
     });
   }
@@ -78,9 +85,12 @@ export class EntryBuilder {
   #convert(values: readonly unknown[]): ReturnType<typeof toIndexValue>[] {
     const { columnTypes, definition } = this.context;
     if (!Array.isArray(values) || values.length !== columnTypes.length) {
-      throw new ConstraintError(`index ${JSON.stringify(definition.indexName)} has ${columnTypes.length} columns, and an entry has another number of values`, {
-        remedy: "Give one value for each indexed column, null for NULL.",
-      });
+      throw new ConstraintError(
+        `index ${JSON.stringify(definition.indexName)} has ${columnTypes.length} columns, and an entry has another number of values`,
+        {
+          remedy: "Give one value for each indexed column, null for NULL.",
+        },
+      );
     }
     return columnTypes.map((columnType, position) => {
       const value: unknown = values[position];

@@ -1,17 +1,26 @@
-import { ConstraintError, type EntityValue } from "@moraine/codec";
+import { type ColumnVector, ConstraintError, type EntityValue } from "@moraine/codec";
+import { checkEntryCount } from "@moraine/index-core";
 import { scanFile } from "@moraine/scoped-reader";
 import type { ReadView } from "@moraine/store";
-import { ColumnNames, readColumnHistory } from "../inline/column-names.js";
-import type { CatalogReader } from "../model/state.js";
-import type { AddFileOp, CommitDraft, CreateIndexOp, FileIndexEntry, FileIndexRemoval, FileIndexVectors, FileRowsOp } from "../operations.js";
-import { incomplete, RowCover } from "./completeness.js";
-import type { EntryBuilder } from "./entry-builder.js";
+import type { RowReader } from "../inline/row-reader.js";
+import type { AddFileOp, CommitDraft, CreateIndexOp, FileIndexRemoval, FileRowsOp } from "../operations.js";
+import {
+  alivePositions,
+  allPositions,
+  deadPositionsAfter,
+  deletedByFiles,
+  difference,
+  refuseSingleDeletes,
+  type SingleDeletes,
+} from "./dead-rows.js";
+import type { EntryBuilder, VectorsByColumn } from "./entry-builder.js";
+import { addBackfill, addFileEntries, inDenseRange, removeFileEntries, requireRow } from "./supplied-entries.js";
 import { columnRequests, type TableFiles } from "./table-files.js";
 import { IndexUpkeep } from "./upkeep.js";
 
 type DataFile = EntityValue["data_file"];
 
-/** The dead rows of one file before and after a commit. A file that the commit adds has none before; one that it ends has all after. */
+/** What happens to the dead rows of one file in a commit. A file that the commit adds has no `before`, one that it ends no `after`. */
 interface FileFate {
   readonly tableId: bigint;
   readonly dataFileId: bigint;
@@ -21,27 +30,34 @@ interface FileFate {
   readonly removals: readonly FileIndexRemoval[];
 }
 
+export interface FileUpkeepContext {
+  readonly draft: CommitDraft;
+  readonly upkeep: IndexUpkeep;
+  readonly files: TableFiles | undefined;
+  readonly view: ReadView;
+  readonly rows: RowReader;
+  readonly deletes: SingleDeletes;
+}
+
+type Take = (builder: EntryBuilder, vectors: VectorsByColumn, rowIds: BigUint64Array) => void;
+
+const add: Take = (builder, vectors, rowIds) => builder.addRows(vectors, rowIds);
+const remove: Take = (builder, vectors, rowIds) => builder.removeRows(vectors, rowIds);
+
 /**
  * Index entries of rows in data files: those of files that a commit adds, of rows whose delete files it changes, and of the
  * files that a new index has to cover. Values come from the caller, and then must be complete, or from a scoped read.
  */
 export class FileUpkeep {
-  readonly #draft: CommitDraft;
-  readonly #upkeep: IndexUpkeep;
-  readonly #files: TableFiles | undefined;
-  readonly #view: ReadView;
-  readonly #names = new Map<bigint, ColumnNames>();
+  readonly #context: FileUpkeepContext;
   readonly #adds: AddFileOp[] = [];
   readonly #creates: CreateIndexOp[] = [];
   readonly #fates = new Map<bigint, FileFate>();
 
-  constructor(draft: CommitDraft, upkeep: IndexUpkeep, files: TableFiles | undefined, view: ReadView) {
-    this.#draft = draft;
-    this.#upkeep = upkeep;
-    this.#files = files;
-    this.#view = view;
-    for (const op of draft.indexOps) {
-      if (draft.get("table", op.tableId) === undefined) continue;
+  constructor(context: FileUpkeepContext) {
+    this.#context = context;
+    for (const op of context.draft.indexOps) {
+      if (context.draft.get("table", op.tableId) === undefined) continue;
       if (op.kind === "add_file") this.#adds.push(op);
       else if (op.kind === "create_index") this.#creates.push(op);
       else this.#mergeFate(op);
@@ -49,6 +65,7 @@ export class FileUpkeep {
   }
 
   async run(): Promise<void> {
+    this.#checkSize();
     for (const fate of this.#fates.values()) {
       if (fate.before !== undefined) await this.#changeRows(fate, fate.before);
     }
@@ -56,143 +73,151 @@ export class FileUpkeep {
     for (const op of this.#creates) await this.#backfill(op);
   }
 
+  /** Takes out the entries of rows that the commit deletes one by one. */
+  async removeRows(tableId: bigint, dataFileId: bigint, positions: ReadonlySet<number>): Promise<void> {
+    const file = this.#context.draft.base.get("data_file", tableId, dataFileId);
+    const builders = this.#standing(tableId);
+    if (file === undefined || builders.length === 0) return;
+    await this.#scan(file, builders, Uint32Array.from(positions).sort(), remove);
+  }
+
   #mergeFate(op: FileRowsOp): void {
+    const { draft } = this.#context;
     const known = this.#fates.get(op.dataFileId);
     const removals = op.removals === "scoped-read" ? [] : op.removals;
     this.#fates.set(op.dataFileId, {
       tableId: op.tableId,
       dataFileId: op.dataFileId,
-      before: this.#draft.base.get("data_file", op.tableId, op.dataFileId),
-      after: this.#draft.get("data_file", op.tableId, op.dataFileId),
+      before: draft.base.get("data_file", op.tableId, op.dataFileId),
+      after: draft.get("data_file", op.tableId, op.dataFileId),
       scoped: op.removals === "scoped-read" || known?.scoped === true,
       removals: [...(known?.removals ?? []), ...removals],
     });
   }
 
+  /** Refuses a commit that must end up with too many entries before it reads the first file. */
+  #checkSize(): void {
+    const { draft, upkeep } = this.#context;
+    let entries = 0n;
+    for (const op of this.#adds) {
+      const file = draft.get("data_file", op.tableId, op.dataFileId);
+      const rows = file === undefined ? 0n : file.recordCount - deletedByFiles(draft, file);
+      entries += rows * BigInt(upkeep.of(op.tableId).length);
+    }
+    for (const op of this.#creates) {
+      for (const fileId of op.fileIds) {
+        const file = draft.base.get("data_file", op.tableId, fileId);
+        if (file !== undefined) entries += file.recordCount - deletedByFiles(draft, file);
+      }
+    }
+    checkEntryCount(Number(entries));
+  }
+
   /** The indexes that held entries before this commit and are still there. */
   #standing(tableId: bigint): EntryBuilder[] {
-    return this.#upkeep.of(tableId).filter((builder) => !builder.isNew);
+    return this.#context.upkeep.of(tableId).filter((builder) => !builder.isNew);
   }
 
   async #changeRows(fate: FileFate, file: DataFile): Promise<void> {
+    const { draft, view, deletes } = this.#context;
     const builders = this.#standing(fate.tableId);
     if (builders.length === 0) return;
     if (!fate.scoped) {
-      this.#supplyRemovals(fate, file, builders);
+      await this.#supplyRemovals(fate, file, builders);
       return;
     }
-    const files = this.#dataFiles(`data file ${file.dataFileId}`);
-    const before = await files.deadPositions(this.#draft.base, this.#view, file);
-    const after = fate.after === undefined ? allPositions(file) : await files.deadPositions(this.#draft, this.#view, file);
-    const died = positionsIn(after, before);
-    const revived = positionsIn(before, after);
-    if (died.length > 0) {
-      await this.#scan(file, builders, died, (builder, vectors, rowIds) => builder.removeRows(vectors, rowIds));
-    }
-    if (revived.length > 0) {
-      await this.#scan(file, builders, revived, (builder, vectors, rowIds) => builder.addRows(vectors, rowIds));
-    }
+    const files = this.#dataFiles(file);
+    const before = await files.deadPositions(draft.base, view, file);
+    const after =
+      fate.after === undefined ? allPositions(file) : await deadPositionsAfter(files, draft, view, fate.after, deletes);
+    const died = difference(after, before);
+    const revived = difference(before, after);
+    if (died.length > 0) await this.#scan(file, builders, died, remove);
+    if (revived.length > 0) await this.#scan(file, builders, revived, add);
   }
 
-  #supplyRemovals(fate: FileFate, file: DataFile, builders: readonly EntryBuilder[]): void {
-    const before = deadCount(this.#draft.base, file);
-    const after = fate.after === undefined ? file.recordCount : deadCount(this.#draft, file);
+  async #supplyRemovals(fate: FileFate, file: DataFile, builders: readonly EntryBuilder[]): Promise<void> {
+    const { draft, view, deletes } = this.#context;
+    await refuseSingleDeletes(view, file, deletes);
+    const before = deletedByFiles(draft.base, file);
+    const after = fate.after === undefined ? file.recordCount : deletedByFiles(draft, file);
     if (after < before) {
-      throw new ConstraintError(`data file ${file.dataFileId} would have ${before - after} rows alive again on a table with indexes`, {
-        remedy: 'Replace the delete file by one that names at least the same rows, or pass "scoped-read" so that moraine reads them.',
-      });
+      throw new ConstraintError(
+        `data file ${file.dataFileId} would have ${before - after} rows alive again on a table with indexes`,
+        {
+          remedy:
+            'Replace the delete file by one that names at least the same rows, or pass "scoped-read" so that moraine reads them.',
+        },
+      );
     }
-    const needed = after - before;
     for (const builder of builders) {
-      const seen = new Set<bigint>();
-      for (const { index, rowId, values } of fate.removals) {
-        if (index !== builder.indexId) continue;
-        checkRowOfFile(file, rowId);
-        if (seen.has(rowId)) throw new ConstraintError(`row ${rowId} is removed twice from index ${builder.indexId}`, { remedy: "Name each dead row once." });
-        seen.add(rowId);
-        builder.removeValues(values, rowId);
-      }
-      if (BigInt(seen.size) !== needed) throw incomplete(builder, "removals", seen.size, needed);
+      await removeFileEntries(builder, file, fate.removals, after - before, this.#isRowOf);
     }
   }
 
   async #addFile(op: AddFileOp): Promise<void> {
-    const file = this.#draft.get("data_file", op.tableId, op.dataFileId);
+    const { draft, upkeep, view, deletes } = this.#context;
+    const file = draft.get("data_file", op.tableId, op.dataFileId);
     if (file === undefined || file.recordCount === 0n) return;
     const coveredByBackfill = new Set(
       this.#creates.filter((create) => create.fileIds.includes(op.dataFileId)).map((create): bigint => create.indexId),
     );
-    const builders = this.#upkeep.of(op.tableId).filter((builder) => !coveredByBackfill.has(builder.indexId));
+    const builders = upkeep.of(op.tableId).filter((builder) => !coveredByBackfill.has(builder.indexId));
     if (builders.length === 0) return;
-    const fate = this.#fates.get(op.dataFileId);
     if (op.entries === "scoped-read") {
-      const files = this.#dataFiles(`data file ${op.dataFileId}`);
-      const dead = await files.deadPositions(this.#draft, this.#view, file);
-      await this.#scan(file, builders, dead.size === 0 ? undefined : positionsIn(allPositions(file), dead), (builder, vectors, rowIds) =>
-        builder.addRows(vectors, rowIds),
-      );
+      const dead = await deadPositionsAfter(this.#dataFiles(file), draft, view, file, deletes);
+      await this.#scan(file, builders, alivePositions(file, dead), add);
       return;
     }
-    const dead = await this.#deadInNewFile(file, fate);
-    for (const builder of builders) addSupplied(builder, file, op.entries, dead);
+    const dead = await this.#deadInNewFile(file, this.#fates.get(op.dataFileId));
+    for (const builder of builders) addFileEntries(builder, file, op.entries, dead);
   }
 
   /** Rows of a file that the commit which adds it deletes again. Their entries are never written. */
   async #deadInNewFile(file: DataFile, fate: FileFate | undefined): Promise<ReadonlySet<number>> {
-    if (fate === undefined || deadCount(this.#draft, file) === 0n) return new Set();
-    if (fate.scoped) return this.#dataFiles(`data file ${file.dataFileId}`).deadPositions(this.#draft, this.#view, file);
+    const { draft, view, deletes } = this.#context;
+    const deleted = deletedByFiles(draft, file);
+    if (fate === undefined || deleted === 0n) return new Set();
+    if (fate.scoped) return await deadPositionsAfter(this.#dataFiles(file), draft, view, file, deletes);
     const rows = new Set<number>();
     for (const { rowId } of fate.removals) {
-      checkRowOfFile(file, rowId);
+      await requireRow(file, rowId, this.#isRowOf);
       rows.add(Number(rowId - (file.rowIdStart ?? 0n)));
     }
-    if (BigInt(rows.size) !== deadCount(this.#draft, file)) {
-      throw new ConstraintError(`data file ${file.dataFileId} has ${deadCount(this.#draft, file)} dead rows, and removals name ${rows.size}`, {
-        remedy: "Name every dead row of the file, for every index of the table.",
-      });
+    if (BigInt(rows.size) !== deleted) {
+      throw new ConstraintError(
+        `data file ${file.dataFileId} has ${deleted} dead rows, and removals name ${rows.size}`,
+        { remedy: "Name every dead row of the file, for every index of the table." },
+      );
     }
     return rows;
   }
 
   async #backfill(op: CreateIndexOp): Promise<void> {
-    const builder = this.#upkeep.of(op.tableId).find(({ indexId }) => indexId === op.indexId);
+    const { draft, upkeep, view, deletes, files: dataFiles } = this.#context;
+    const builder = upkeep.of(op.tableId).find(({ indexId }) => indexId === op.indexId);
     if (builder === undefined) return;
-    const files = op.fileIds.flatMap((fileId) => this.#draft.get("data_file", op.tableId, fileId) ?? []).filter((file) => file.recordCount > 0n);
-    if (Array.isArray(op.backfill) && (op.backfill.length > 0 || this.#files === undefined)) {
-      await this.#supplyBackfill(builder, files, op);
+    const files = op.fileIds
+      .flatMap((fileId) => draft.get("data_file", op.tableId, fileId) ?? [])
+      .filter((file) => file.recordCount > 0n);
+    if (Array.isArray(op.backfill) && (op.backfill.length > 0 || dataFiles === undefined)) {
+      for (const file of files) await refuseSingleDeletes(view, file, deletes);
+      const needed = files.reduce((sum, file) => sum + file.recordCount - deletedByFiles(draft, file), 0n);
+      await addBackfill(builder, files, op.backfill, needed, await this.#diedAfter(op), this.#isRowOf);
       return;
     }
     for (const file of files) {
-      const dataFiles = this.#dataFiles(`data file ${file.dataFileId}`);
-      const dead = await dataFiles.deadPositions(this.#draft, this.#view, file);
-      const alive = dead.size === 0 ? undefined : positionsIn(allPositions(file), dead);
-      await this.#scan(file, [builder], alive, (target, vectors, rowIds) => target.addRows(vectors, rowIds));
+      const dead = await deadPositionsAfter(this.#dataFiles(file), draft, view, file, deletes);
+      await this.#scan(file, [builder], alivePositions(file, dead), add);
     }
   }
 
-  async #supplyBackfill(builder: EntryBuilder, files: readonly DataFile[], op: CreateIndexOp): Promise<void> {
-    const needed = files.reduce((sum, file) => sum + file.recordCount - deadCount(this.#draft, file), 0n);
-    const died = await this.#rowsDiedAfter(op);
-    const seen = new Set<bigint>();
-    for (const { rowId, values } of op.backfill === "scoped-read" ? [] : (op.backfill ?? [])) {
-      if (died(rowId)) continue;
-      if (typeof rowId !== "bigint" || !files.some((file) => holdsRow(file, rowId))) {
-        throw new ConstraintError("an entry for the new index names a row that is in no data file of the table", {
-          remedy: "Give entries for the live rows of data files only; inline rows are read by moraine.",
-        });
-      }
-      if (seen.has(rowId)) throw new ConstraintError(`row ${rowId} has two entries for the new index`, { remedy: "Give one entry for each row." });
-      seen.add(rowId);
-      builder.addValues(values, rowId);
-    }
-    if (BigInt(seen.size) !== needed) throw incomplete(builder, "entries", seen.size, needed);
-  }
-
-  /** Rows that were there when the index was created, and that the same commit ended afterwards: they get no entry. */
-  async #rowsDiedAfter(op: CreateIndexOp): Promise<(rowId: bigint) => boolean> {
+  /** Rows that were there when an index was created, and that the same commit ended afterwards: they get no entry. */
+  async #diedAfter(op: CreateIndexOp): Promise<(rowId: bigint) => boolean> {
+    const { draft, view, deletes } = this.#context;
     const expired = op.fileIds.flatMap((fileId) => {
-      if (this.#draft.get("data_file", op.tableId, fileId) !== undefined) return [];
-      return this.#draft.base.get("data_file", op.tableId, fileId) ?? [];
+      if (draft.get("data_file", op.tableId, fileId) !== undefined) return [];
+      return draft.base.get("data_file", op.tableId, fileId) ?? [];
     });
     const rows = new Set<bigint>();
     for (const fileId of op.fileIds) {
@@ -200,104 +225,43 @@ export class FileUpkeep {
       if (fate?.after === undefined) continue;
       for (const { rowId } of fate.removals) rows.add(rowId);
       if (!fate.scoped) continue;
-      const dead = await this.#dataFiles(`data file ${fileId}`).deadPositions(this.#draft, this.#view, fate.after);
+      const dead = await deadPositionsAfter(this.#dataFiles(fate.after), draft, view, fate.after, deletes);
       for (const position of dead) rows.add((fate.after.rowIdStart ?? 0n) + BigInt(position));
     }
-    return (rowId) => rows.has(rowId) || expired.some((file) => holdsRow(file, rowId));
+    return (rowId) => rows.has(rowId) || expired.some((file) => inDenseRange(file, rowId));
   }
+
+  /** A row id outside of the range that a file's first row id opens can still be one that the file embeds. */
+  readonly #isRowOf = async (file: DataFile, rowId: bigint): Promise<boolean> => {
+    if (inDenseRange(file, rowId)) return true;
+    const { files, draft } = this.#context;
+    return files !== undefined && (await files.embedsRowIds(draft, file));
+  };
 
   async #scan(
     file: DataFile,
     builders: readonly EntryBuilder[],
     positions: Uint32Array | undefined,
-    take: (builder: EntryBuilder, vectors: ReadonlyMap<bigint, import("@moraine/codec").ColumnVector>, rowIds: BigUint64Array) => void,
+    take: Take,
   ): Promise<void> {
-    const files = this.#dataFiles(`data file ${file.dataFileId}`);
+    const { draft, rows } = this.#context;
+    const source = this.#dataFiles(file).source(draft, file);
     const columnIds = IndexUpkeep.columnsOf(builders);
-    const columns = columnRequests(this.#draft, file, columnIds, await this.#namesOf(file.tableId));
-    for await (const batch of scanFile(files.source(this.#draft, file), { columns, rowIds: "lineage", positions })) {
+    const columns = columnRequests(draft, file, columnIds, await rows.namesOf(file.tableId));
+    for await (const batch of scanFile(source, { columns, rowIds: "lineage", positions })) {
       if (batch.rowIds === null) throw new Error("a scoped read in lineage mode gave no row ids");
-      const vectors = new Map(columnIds.map((columnId, at) => [columnId, batch.columns[at]!]));
+      const vectors = new Map<bigint, ColumnVector>();
+      columnIds.forEach((columnId, at) => vectors.set(columnId, batch.columns[at]!));
       for (const builder of builders) take(builder, vectors, batch.rowIds);
     }
   }
 
-  async #namesOf(tableId: bigint): Promise<ColumnNames> {
-    const known = this.#names.get(tableId);
-    if (known !== undefined) return known;
-    const names = new ColumnNames(this.#draft.base.list("column", tableId), await readColumnHistory(this.#view, tableId));
-    this.#names.set(tableId, names);
-    return names;
+  #dataFiles(file: DataFile): TableFiles {
+    const { files } = this.#context;
+    if (files !== undefined) return files;
+    throw new ConstraintError(
+      `data file ${file.dataFileId} has to be read for the table's indexes, and the catalog was opened without a data path`,
+      { remedy: "Open the catalog with dataPath, or supply the entries." },
+    );
   }
-
-  #dataFiles(what: string): TableFiles {
-    if (this.#files === undefined) {
-      throw new ConstraintError(`${what} has to be read for the table's indexes, and the catalog was opened without a data path`, {
-        remedy: "Open the catalog with dataPath, or supply the entries.",
-      });
-    }
-    return this.#files;
-  }
-}
-
-function addSupplied(builder: EntryBuilder, file: DataFile, entries: readonly FileIndexEntry[] | readonly FileIndexVectors[], dead: ReadonlySet<number>): void {
-  const rows = Number(file.recordCount);
-  const start = file.rowIdStart ?? 0n;
-  const cover = new RowCover(rows);
-  for (const entry of entries) {
-    if (entry.index !== builder.indexId) continue;
-    if ("columns" in entry) {
-      addVectors(builder, entry, rows, start, dead);
-      return;
-    }
-    const { ordinal, values } = entry;
-    if (!Number.isSafeInteger(ordinal) || ordinal < 0 || ordinal >= rows) {
-      throw new ConstraintError(`an entry of index ${builder.indexId} names row ${String(ordinal)} of a file with ${rows} rows`, {
-        remedy: "Number the rows of the file from 0.",
-      });
-    }
-    if (!cover.add(ordinal)) {
-      throw new ConstraintError(`row ${ordinal} of the file has two entries for index ${builder.indexId}`, { remedy: "Give one entry for each row and index." });
-    }
-    if (!dead.has(ordinal)) builder.addValues(values, start + BigInt(ordinal));
-  }
-  let missing = 0;
-  for (let ordinal = 0; ordinal < rows; ordinal++) if (!cover.has(ordinal) && !dead.has(ordinal)) missing += 1;
-  if (missing > 0) throw incomplete(builder, "entries", cover.count, rows);
-}
-
-function addVectors(builder: EntryBuilder, entry: FileIndexVectors, rows: number, start: bigint, dead: ReadonlySet<number>): void {
-  const width = builder.context.columnIds.length;
-  if (entry.columns.length !== width || entry.columns.some((column) => column.length !== rows)) {
-    throw incomplete(builder, "rows in vectors", entry.columns[0]?.length ?? 0, rows);
-  }
-  const rowIds = new BigUint64Array(rows);
-  for (let i = 0; i < rows; i++) rowIds[i] = start + BigInt(i);
-  const alive = dead.size === 0 ? undefined : Uint32Array.from({ length: rows }, (_, i) => i).filter((i) => !dead.has(i));
-  builder.addVectors(entry.columns, rowIds, alive);
-}
-
-function checkRowOfFile(file: DataFile, rowId: bigint): void {
-  if (typeof rowId === "bigint" && holdsRow(file, rowId)) return;
-  throw new ConstraintError(`row ${String(rowId)} is not a row of data file ${file.dataFileId}`, {
-    remedy: "Name rows by their row ids: the file's first row id plus the position.",
-  });
-}
-
-/** Whether a row id can be one of the file's. A file without a first row id embeds its ids, and only its reader knows them. */
-function holdsRow(file: DataFile, rowId: bigint): boolean {
-  return file.rowIdStart === undefined || (rowId >= file.rowIdStart && rowId < file.rowIdStart + file.recordCount);
-}
-
-function deadCount(reader: CatalogReader, file: DataFile): bigint {
-  return reader.deleteFilesOf(file.tableId, file.dataFileId).reduce((sum, deleteFile) => sum + deleteFile.deleteCount, 0n);
-}
-
-function allPositions(file: DataFile): Set<number> {
-  return new Set(Array.from({ length: Number(file.recordCount) }, (_, i) => i));
-}
-
-/** Positions of `all` that are not in `without`, ascending. */
-function positionsIn(all: ReadonlySet<number>, without: ReadonlySet<number>): Uint32Array {
-  return Uint32Array.from([...all].filter((position) => !without.has(position))).sort();
 }

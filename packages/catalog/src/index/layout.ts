@@ -18,7 +18,9 @@ export function indexContext(reader: CatalogReader, definition: EntityValue["ind
   const columnTypes = definition.columnIds.map((columnId) => {
     const column = reader.get("column", definition.tableId, columnId);
     if (column === undefined) {
-      throw new CorruptionError(`index ${definition.indexId} covers column ${columnId}, which table ${definition.tableId} does not have`);
+      throw new CorruptionError(
+        `index ${definition.indexId} covers column ${columnId}, which table ${definition.tableId} does not have`,
+      );
     }
     return column.columnType;
   });

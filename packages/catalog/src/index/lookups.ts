@@ -54,21 +54,31 @@ export interface IndexNullsArguments extends IndexTarget {
 }
 
 /** The definition of a ready index at the head that a state describes, as lookups need it. */
-export function readableIndex(state: CatalogState, target: IndexTarget, cache: Map<bigint, IndexContext>): IndexContext {
+export function readableIndex(
+  state: CatalogState,
+  target: IndexTarget,
+  cache: Map<bigint, IndexContext>,
+): IndexContext {
   if (typeof target !== "object" || target === null || typeof target.index !== "bigint") {
-    throw new InvalidArgumentError("index is no index id", { remedy: "Pass the id that createIndex returned, or that indexByName finds." });
+    throw new InvalidArgumentError("index is no index id", {
+      remedy: "Pass the id that createIndex returned, or that indexByName finds.",
+    });
   }
   if (target.at !== undefined && target.at !== state.head.snapshotId) {
-    throw new UnsupportedError(`an index lookup at snapshot ${target.at}: entries describe the head only, which is ${state.head.snapshotId}`, {
-      remedy: "Look up at the head, or scan the table at the past snapshot.",
-    });
+    throw new UnsupportedError(
+      `an index lookup at snapshot ${target.at}: entries describe the head only, which is ${state.head.snapshotId}`,
+      {
+        remedy: "Look up at the head, or scan the table at the past snapshot.",
+      },
+    );
   }
   const known = cache.get(target.index);
   if (known !== undefined) return known;
   const definition = state.indexById(target.index);
   if (definition === undefined) throw new NotFoundError(`index ${target.index}`);
   const status = indexState(definition);
-  if (status === "poisoned") throw new NotFoundError(`index ${target.index}: its build met a duplicate, so it never became ready`);
+  if (status === "poisoned")
+    throw new NotFoundError(`index ${target.index}: its build met a duplicate, so it never became ready`);
   if (status !== "ready") throw new IndexBuildingError(`index ${target.index} is ${status}`);
   const context = indexContext(state, definition);
   cache.set(target.index, context);
@@ -79,8 +89,13 @@ export async function runLookup(view: ReadView, context: IndexContext, key: read
   return rowIds(await lookup(view, context.layout, indexValues(context, key, "key")));
 }
 
-export async function runLookupMany(view: ReadView, context: IndexContext, keys: readonly (readonly unknown[])[]): Promise<RowId[]> {
-  if (!Array.isArray(keys)) throw new InvalidArgumentError("keys is no array", { remedy: "Pass a list of complete keys." });
+export async function runLookupMany(
+  view: ReadView,
+  context: IndexContext,
+  keys: readonly (readonly unknown[])[],
+): Promise<RowId[]> {
+  if (!Array.isArray(keys))
+    throw new InvalidArgumentError("keys is no array", { remedy: "Pass a list of complete keys." });
   const values = keys.map((key, at) => indexValues(context, key as readonly unknown[], `keys[${at}]`));
   return rowIds(await lookupMany(view, context.layout, packEqualityKeys(context.layout, values)));
 }
@@ -99,21 +114,33 @@ export async function runNulls(view: ReadView, context: IndexContext, args: Inde
 function boundOf(context: IndexContext, bound: RangeBound | undefined, argument: string): Bound | undefined {
   if (bound === undefined) return undefined;
   if (typeof bound !== "object" || bound === null) {
-    throw new InvalidArgumentError(`${argument} is no bound`, { remedy: "Pass { values, inclusive } or leave the side open." });
+    throw new InvalidArgumentError(`${argument} is no bound`, {
+      remedy: "Pass { values, inclusive } or leave the side open.",
+    });
   }
   return { values: indexValues(context, bound.values, `${argument}.values`), inclusive: bound.inclusive ?? true };
 }
 
 /** Converts plain values of leading columns. More values than columns are passed on, for the index's own refusal. */
-function indexValues(context: IndexContext, values: readonly unknown[], argument: string): ReturnType<typeof toIndexValue>[] {
-  if (!Array.isArray(values)) throw new InvalidArgumentError(`${argument} is no array`, { remedy: "Pass the values as an array, in the index's column order." });
+function indexValues(
+  context: IndexContext,
+  values: readonly unknown[],
+  argument: string,
+): ReturnType<typeof toIndexValue>[] {
+  if (!Array.isArray(values))
+    throw new InvalidArgumentError(`${argument} is no array`, {
+      remedy: "Pass the values as an array, in the index's column order.",
+    });
   return values.map((value: unknown, at) => {
     if (value === null || value === undefined) return null;
     const columnType = context.columnTypes[at];
     if (columnType === undefined) {
-      throw new InvalidArgumentError(`${argument} has ${values.length} values, and the index ${context.columnTypes.length} columns`, {
-        remedy: "Give at most one value for each column of the index.",
-      });
+      throw new InvalidArgumentError(
+        `${argument} has ${values.length} values, and the index ${context.columnTypes.length} columns`,
+        {
+          remedy: "Give at most one value for each column of the index.",
+        },
+      );
     }
     return toIndexValue(columnType, value);
   });

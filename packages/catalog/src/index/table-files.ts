@@ -1,6 +1,13 @@
-import { type EntityValue, inlineFileDeletePrefix, decodeKey, CorruptionError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import {
-  type ColumnRequest,
+  type EntityValue,
+  inlineFileDeletePrefix,
+  decodeKey,
+  CorruptionError,
+  InvalidArgumentError,
+  NotFoundError,
+} from "@moraine/codec";
+import {
+  type ColumnRequest, embedsRowIds,
   type FileSource,
   FooterCache,
   type NameMap,
@@ -25,7 +32,8 @@ export class TableFiles {
     const table = reader.get("table", tableId);
     if (table === undefined) throw new NotFoundError(`table ${tableId} does not exist`);
     const schema = reader.get("schema", table.schemaId);
-    if (schema === undefined) throw new CorruptionError(`table ${tableId} lies in schema ${table.schemaId}, which does not exist`);
+    if (schema === undefined)
+      throw new CorruptionError(`table ${tableId} lies in schema ${table.schemaId}, which does not exist`);
     const schemaPath = resolveDataPath("", schema.path, schema.pathIsRelative);
     const tablePath = resolveDataPath(schemaPath, table.path, table.pathIsRelative);
     return resolveDataPath(tablePath, path, isRelative);
@@ -58,12 +66,19 @@ export class TableFiles {
     await resolved.store.delete(resolved.path);
   }
 
+  /** Whether the file carries its rows' ids itself, so that its recorded first row id says nothing about the others. */
+  async embedsRowIds(reader: CatalogReader, file: EntityValue["data_file"]): Promise<boolean> {
+    return await embedsRowIds(this.source(reader, file));
+  }
+
   /** Positions of a data file's rows that its live delete files and inline file deletes name. */
   async deadPositions(reader: CatalogReader, view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
     const target = this.source(reader, file);
     const dead = await inlineFileDeletes(view, file);
     for (const deleteFile of reader.deleteFilesOf(file.tableId, file.dataFileId)) {
-      const { store, path } = this.#stores.resolve(this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative));
+      const { store, path } = this.#stores.resolve(
+        this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative),
+      );
       const positions = await readDeletePositions(
         {
           store,
@@ -81,12 +96,14 @@ export class TableFiles {
   }
 }
 
-async function inlineFileDeletes(view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
+/** Positions of a file's rows that were deleted one by one, without a delete file. */
+export async function inlineFileDeletes(view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
   const dead = new Set<number>();
   for await (const block of view.scan(rangeOfPrefix(inlineFileDeletePrefix(file.tableId, file.dataFileId)))) {
     for (let i = 0; i < block.count; i++) {
       const key = decodeKey(rowKey(block, i));
-      if (key.subspace !== "inline" || key.kind !== "file_delete") throw new CorruptionError("a foreign key among the inline file deletes");
+      if (key.subspace !== "inline" || key.kind !== "file_delete")
+        throw new CorruptionError("a foreign key among the inline file deletes");
       dead.add(Number(key.position));
     }
   }
@@ -96,7 +113,8 @@ async function inlineFileDeletes(view: ReadView, file: EntityValue["data_file"])
 function nameMapOf(reader: CatalogReader, file: EntityValue["data_file"]): NameMap | undefined {
   if (file.mappingId === undefined) return undefined;
   const mapping = reader.get("mapping", file.tableId, file.mappingId);
-  if (mapping === undefined) throw new CorruptionError(`data file ${file.dataFileId} names mapping ${file.mappingId}, which does not exist`);
+  if (mapping === undefined)
+    throw new CorruptionError(`data file ${file.dataFileId} names mapping ${file.mappingId}, which does not exist`);
   return { entries: mapping.nameMappings };
 }
 
@@ -110,7 +128,9 @@ export function columnRequests(
   return columnIds.map((columnId) => {
     const column = reader.get("column", file.tableId, columnId);
     if (column === undefined) {
-      throw new InvalidArgumentError(`table ${file.tableId} has no column ${columnId}`, { remedy: "Pass field ids of live columns." });
+      throw new InvalidArgumentError(`table ${file.tableId} has no column ${columnId}`, {
+        remedy: "Pass field ids of live columns.",
+      });
     }
     const name = names.nameAt(columnId, file.beginSnapshot);
     // A column without a version at the file's begin is younger than the file, or its history is gone.

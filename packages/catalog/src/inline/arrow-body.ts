@@ -29,10 +29,12 @@ const fixedHeaderBytes = 88;
 const structBytes = 16;
 const maxBodyBytes = 0x7fff_ffff;
 
-const aligned = (bytes: number): number => Math.ceil(bytes / bufferAlignmentBytes) * bufferAlignmentBytes;
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / bufferAlignmentBytes) * bufferAlignmentBytes;
+}
 
 /** Encodes a record batch as the body of an inline chunk. */
-export const encodeBody = (parts: RecordBatchParts): Uint8Array => {
+export function encodeBody(parts: RecordBatchParts): Uint8Array {
   const { nodes, buffers } = parts;
   const messageBytes = fixedHeaderBytes + structBytes * nodes.length + 8 + structBytes * buffers.length;
   let bodyBytes = 0;
@@ -83,9 +85,11 @@ export const encodeBody = (parts: RecordBatchParts): Uint8Array => {
     offset += aligned(buffer.byteLength);
   }
   return out;
-};
+}
 
-const damaged = (what: string): CorruptionError => new CorruptionError(`inline chunk body: ${what}`);
+function damaged(what: string): CorruptionError {
+  return new CorruptionError(`inline chunk body: ${what}`);
+}
 
 /** Checked access to the tables of a flatbuffer. Every offset comes from outside, so every step is bounds-checked. */
 class FlatTable {
@@ -101,7 +105,8 @@ class FlatTable {
     this.#position = position;
     if (position < 0 || position + 4 > view.byteLength) throw damaged("table outside of the message");
     this.#vtable = position - view.getInt32(position, true);
-    if (this.#vtable < 0 || this.#vtable + 4 > view.byteLength) throw damaged("table description outside of the message");
+    if (this.#vtable < 0 || this.#vtable + 4 > view.byteLength)
+      throw damaged("table description outside of the message");
     this.#vtableBytes = view.getUint16(this.#vtable, true);
     if (this.#vtable + this.#vtableBytes > view.byteLength) throw damaged("table description cut short");
   }
@@ -138,7 +143,9 @@ class FlatTable {
 
   table(index: number): FlatTable | undefined {
     const position = this.#field(index, 4);
-    return position === undefined ? undefined : new FlatTable(this.#view, this.#start, position + this.#view.getUint32(position, true));
+    return position === undefined
+      ? undefined
+      : new FlatTable(this.#view, this.#start, position + this.#view.getUint32(position, true));
   }
 
   /** Positions of the first element and number of elements of a vector of 16-byte structs. */
@@ -153,14 +160,14 @@ class FlatTable {
   }
 }
 
-const readCount = (view: DataView, position: number): number => {
+function readCount(view: DataView, position: number): number {
   const value = view.getBigInt64(position, true);
   if (value < 0n || value > BigInt(maxBodyBytes)) throw damaged("length out of range");
   return Number(value);
-};
+}
 
 /** Takes the body of an inline chunk apart. Buffers are views into `body`, copied only where alignment asks for it. */
-export const decodeBody = (body: Uint8Array): RecordBatchParts => {
+export function decodeBody(body: Uint8Array): RecordBatchParts {
   const whole = new DataView(body.buffer, body.byteOffset, body.byteLength);
   if (body.byteLength < 4) throw damaged("shorter than its length field");
   const messageBytes = whole.getUint32(0, true);
@@ -189,4 +196,4 @@ export const decodeBody = (body: Uint8Array): RecordBatchParts => {
     buffers.push(bytes.byteOffset % bufferAlignmentBytes === 0 ? bytes : bytes.slice());
   }
   return { length: batch.count(0), nodes, buffers };
-};
+}

@@ -1,4 +1,4 @@
-import { CorruptionError, UnsupportedError } from "@moraine/codec";
+import { CorruptionError, type IndexableType, parseColumnType, UnsupportedError } from "@moraine/codec";
 import {
   Binary,
   Bool,
@@ -35,7 +35,6 @@ import {
   Uint64,
   Utf8,
 } from "apache-arrow";
-import { type IndexableType, parseColumnType } from "@moraine/codec";
 import type { RecordBatchParts } from "./arrow-body.js";
 
 /** A column with its nested fields, as inline rows need it. */
@@ -71,7 +70,7 @@ const integerTypes: Readonly<Record<string, () => DataType>> = {
   uint64: () => new Uint64(),
 };
 
-const timestampOf = (type: IndexableType): DataType => {
+function timestampOf(type: IndexableType): DataType {
   const zone = type.withTimeZone === true ? "UTC" : null;
   switch (type.unit) {
     case "s":
@@ -83,10 +82,10 @@ const timestampOf = (type: IndexableType): DataType => {
     default:
       return new TimestampMicrosecond(zone);
   }
-};
+}
 
 /** The Arrow type in which DuckDB exports a scalar column without loss. */
-export const scalarArrowType = (type: IndexableType): DataType => {
+export function scalarArrowType(type: IndexableType): DataType {
   switch (type.logical) {
     case "integer": {
       const make = integerTypes[type.valueType];
@@ -112,21 +111,21 @@ export const scalarArrowType = (type: IndexableType): DataType => {
     case "decimal":
       return new Decimal(type.scale ?? 0, type.precision ?? 18, 128);
   }
-};
+}
 
-const nestedKind = (columnType: string): "struct" | "list" | "map" | undefined => {
+function nestedKind(columnType: string): "struct" | "list" | "map" | undefined {
   const lower = columnType.trim().toLowerCase();
   return lower === "struct" || lower === "list" || lower === "map" ? lower : undefined;
-};
+}
 
-const childOf = (column: InlineColumn, position: number): InlineColumn => {
+function childOf(column: InlineColumn, position: number): InlineColumn {
   const child = column.children[position];
   if (child === undefined) throw new CorruptionError(`nested column ${column.name} lacks a child`);
   return child;
-};
+}
 
 /** Arrow type of a column, nested columns included. Fails with `unsupported` for types that plain values cannot express. */
-export const arrowTypeOf = (column: InlineColumn): DataType => {
+export function arrowTypeOf(column: InlineColumn): DataType {
   switch (nestedKind(column.columnType)) {
     case "struct":
       return new Struct(column.children.map((child) => new Field(child.name, arrowTypeOf(child), true)));
@@ -149,18 +148,22 @@ export const arrowTypeOf = (column: InlineColumn): DataType => {
         });
       }
   }
-};
+}
 
 /** Encodes the schema record of a (table, schema version): an IPC stream that holds nothing but the schema. */
-export const encodeSchema = (columns: readonly InlineColumn[]): Uint8Array =>
-  tableToIPC(new Table(new Schema(columns.map((column) => new Field(column.name, arrowTypeOf(column), true)))), "stream");
+export function encodeSchema(columns: readonly InlineColumn[]): Uint8Array {
+  return tableToIPC(
+    new Table(new Schema(columns.map((column) => new Field(column.name, arrowTypeOf(column), true)))),
+    "stream",
+  );
+}
 
 interface Extent {
   readonly nodes: number;
   readonly buffers: number;
 }
 
-const extentOf = (type: DataType): Extent => {
+function extentOf(type: DataType): Extent {
   if (DataType.isDictionary(type) || DataType.isUnion(type)) {
     throw new UnsupportedError(`inline chunk with an Arrow ${type.toString()} column`, {
       remedy: "Decode the column before inserting it.",
@@ -170,7 +173,12 @@ const extentOf = (type: DataType): Extent => {
   if (DataType.isUtf8(type) || DataType.isBinary(type) || DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)) {
     return { nodes: 1, buffers: 3 };
   }
-  const own = DataType.isList(type) || DataType.isMap(type) ? 2 : DataType.isStruct(type) || DataType.isFixedSizeList(type) ? 1 : undefined;
+  const own =
+    DataType.isList(type) || DataType.isMap(type)
+      ? 2
+      : DataType.isStruct(type) || DataType.isFixedSizeList(type)
+        ? 1
+        : undefined;
   if (own === undefined) return { nodes: 1, buffers: 2 };
   let nodes = 1;
   let buffers = own;
@@ -180,15 +188,15 @@ const extentOf = (type: DataType): Extent => {
     buffers += extent.buffers;
   }
   return { nodes, buffers };
-};
+}
 
-const childrenOf = (type: DataType): readonly Field[] => {
+function childrenOf(type: DataType): readonly Field[] {
   const children: unknown = type.children;
   return Array.isArray(children) ? (children as readonly Field[]) : [];
-};
+}
 
 /** Parses a schema record. Fails with `corruption` where the bytes are no Arrow schema. */
-export const parseSchema = (bytes: Uint8Array): InlineSchema => {
+export function parseSchema(bytes: Uint8Array): InlineSchema {
   let fields: readonly Field[];
   try {
     const reader = RecordBatchReader.from(bytes);
@@ -210,29 +218,30 @@ export const parseSchema = (bytes: Uint8Array): InlineSchema => {
     firstBuffer += extent.buffers;
   }
   return { fields: inlineFields, nodeCount: firstNode, bufferCount: firstBuffer };
-};
+}
 
 /** Reads one top-level field of a record batch into Arrow data. */
-export const readField = (schema: InlineSchema, parts: RecordBatchParts, position: number): Data => {
+export function readField(schema: InlineSchema, parts: RecordBatchParts, position: number): Data {
   const field = schema.fields[position];
   if (field === undefined) throw new CorruptionError(`inline chunk has no field ${position}`);
   if (parts.nodes.length !== schema.nodeCount || parts.buffers.length !== schema.bufferCount) {
     throw new CorruptionError("inline chunk does not have the shape of its schema");
   }
   return readData(field.type, parts, { node: field.firstNode, buffer: field.firstBuffer });
-};
+}
 
 interface Cursor {
   node: number;
   buffer: number;
 }
 
-const readData = (type: DataType, parts: RecordBatchParts, cursor: Cursor): Data => {
+function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data {
   const node = parts.nodes[cursor.node++];
   if (node === undefined) throw new CorruptionError("inline chunk lacks a field node");
   const take = (leastBytes: number): Uint8Array => {
     const buffer = parts.buffers[cursor.buffer++];
-    if (buffer === undefined || buffer.byteLength < leastBytes) throw new CorruptionError("inline chunk lacks a buffer");
+    if (buffer === undefined || buffer.byteLength < leastBytes)
+      throw new CorruptionError("inline chunk lacks a buffer");
     return buffer;
   };
   const { length, nullCount } = node;
@@ -274,25 +283,30 @@ const readData = (type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
       : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
   }
   const values = typedView(type, take(fixedBytes(type, length)));
-  const buffers = nullBitmap === null ? { [BufferType.DATA]: values } : { [BufferType.DATA]: values, [BufferType.VALIDITY]: nullBitmap };
+  const buffers =
+    nullBitmap === null
+      ? { [BufferType.DATA]: values }
+      : { [BufferType.DATA]: values, [BufferType.VALIDITY]: nullBitmap };
   return new Data(type, 0, length, nullCount, buffers);
-};
+}
 
-const fixedBytes = (type: DataType, length: number): number => {
+function fixedBytes(type: DataType, length: number): number {
   if (DataType.isBool(type)) return Math.ceil(length / 8);
   if (DataType.isFixedSizeBinary(type)) return type.byteWidth * length;
   if (DataType.isDecimal(type)) return (type.bitWidth / 8) * length;
   const ArrayType = type.ArrayType as { readonly BYTES_PER_ELEMENT: number };
   return ArrayType.BYTES_PER_ELEMENT * length;
-};
+}
 
-const typedView = (type: DataType, bytes: Uint8Array): ArrayBufferView => {
+function typedView(type: DataType, bytes: Uint8Array): ArrayBufferView {
   if (DataType.isBool(type) || DataType.isFixedSizeBinary(type)) return bytes;
   const ArrayType = type.ArrayType as unknown as {
     readonly BYTES_PER_ELEMENT: number;
     new (buffer: ArrayBufferLike, offset: number, length: number): ArrayBufferView;
   };
   return new ArrayType(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / ArrayType.BYTES_PER_ELEMENT));
-};
+}
 
-const int32View = (bytes: Uint8Array): Int32Array => new Int32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / 4));
+function int32View(bytes: Uint8Array): Int32Array {
+  return new Int32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / 4));
+}

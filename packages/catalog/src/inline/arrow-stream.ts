@@ -4,13 +4,14 @@ import { type RecordBatch, type Schema, Table, tableToIPC } from "apache-arrow";
 const continuation = 0xffff_ffff;
 
 /** Bodies of the record batches of an IPC stream, in the form in which inline chunks are stored. The schema message is skipped. */
-export const bodiesOfStream = (stream: Uint8Array): Uint8Array[] => {
+export function bodiesOfStream(stream: Uint8Array): Uint8Array[] {
   const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
   const bodies: Uint8Array[] = [];
   let position = 0;
   let messages = 0;
   while (position + 8 <= stream.byteLength) {
-    if (view.getUint32(position, true) !== continuation) throw new CorruptionError("Arrow stream without a continuation marker");
+    if (view.getUint32(position, true) !== continuation)
+      throw new CorruptionError("Arrow stream without a continuation marker");
     const messageBytes = view.getInt32(position + 4, true);
     if (messageBytes === 0) break;
     const bodyStart = position + 8 + messageBytes;
@@ -22,9 +23,9 @@ export const bodiesOfStream = (stream: Uint8Array): Uint8Array[] => {
     position = bodyStart + bodyBytes;
   }
   return bodies;
-};
+}
 
-const bodyLengthOf = (view: DataView, start: number, bytes: number): number => {
+function bodyLengthOf(view: DataView, start: number, bytes: number): number {
   const table = start + view.getUint32(start, true);
   if (table + 4 > start + bytes) throw new CorruptionError("Arrow message cut short");
   const vtable = table - view.getInt32(table, true);
@@ -33,7 +34,7 @@ const bodyLengthOf = (view: DataView, start: number, bytes: number): number => {
   const offset = view.getUint16(slot, true);
   if (offset === 0) return 0;
   return Number(view.getBigInt64(table + offset, true));
-};
+}
 
 /** Rows that a caller supplies as Arrow, ready for inline chunks. */
 export interface ArrowRows {
@@ -42,7 +43,7 @@ export interface ArrowRows {
 }
 
 /** Turns an Arrow table or record batch into chunk bodies, one for each non-empty batch. */
-export const arrowRows = (input: Table | RecordBatch): ArrowRows => {
+export function arrowRows(input: Table | RecordBatch): ArrowRows {
   const table = input instanceof Table ? input : new Table([input]);
   const batches = table.batches.filter((batch) => batch.numRows > 0);
   const chunks = batches.map((batch) => {
@@ -56,4 +57,4 @@ export const arrowRows = (input: Table | RecordBatch): ArrowRows => {
     return { body, rowCount: batch.numRows };
   });
   return { schema: table.schema, chunks };
-};
+}

@@ -29,6 +29,10 @@ export interface InlineChunk extends ChunkId {
   readonly body: Uint8Array;
 }
 
+export function sameChunk(a: ChunkId, b: ChunkId): boolean {
+  return a.schemaVersion === b.schemaVersion && a.beginSnapshot === b.beginSnapshot && a.chunkSeq === b.chunkSeq;
+}
+
 /** For each row id the snapshots at which a version of it ended, ascending. */
 export type Tombstones = ReadonlyMap<bigint, readonly bigint[]>;
 
@@ -37,28 +41,34 @@ export async function* scanChunks(view: ReadView, tableId: bigint): AsyncIterabl
   for await (const block of view.scan(rangeOfPrefix(inlineChunkPrefix(tableId)))) {
     for (let i = 0; i < block.count; i++) {
       const key = decodeKey(rowKey(block, i));
-      if (key.subspace !== "inline" || key.kind !== "chunk") throw new CorruptionError("a foreign key among the inline chunks");
+      if (key.subspace !== "inline" || key.kind !== "chunk")
+        throw new CorruptionError("a foreign key among the inline chunks");
       const value = decodeValue(InlineChunkValue, rowValue(block, i));
       yield { ...idOf(key), ...contentOf(value) };
     }
   }
 }
 
-const idOf = (key: ChunkId): ChunkId => ({ schemaVersion: key.schemaVersion, beginSnapshot: key.beginSnapshot, chunkSeq: key.chunkSeq });
+function idOf(key: ChunkId): ChunkId {
+  return { schemaVersion: key.schemaVersion, beginSnapshot: key.beginSnapshot, chunkSeq: key.chunkSeq };
+}
 
-const contentOf = (value: InlineChunkValue): Pick<InlineChunk, "rowIdStart" | "rowCount" | "body"> => ({
-  rowIdStart: value.rowIdStart,
-  rowCount: Number(value.rowCount),
-  body: value.body,
-});
+function contentOf(value: InlineChunkValue): Pick<InlineChunk, "rowIdStart" | "rowCount" | "body"> {
+  return {
+    rowIdStart: value.rowIdStart,
+    rowCount: Number(value.rowCount),
+    body: value.body,
+  };
+}
 
 /** Tombstones of a table, or of one of its rows. */
-export const readTombstones = async (view: ReadView, tableId: bigint, rowId?: bigint): Promise<Tombstones> => {
+export async function readTombstones(view: ReadView, tableId: bigint, rowId?: bigint): Promise<Tombstones> {
   const ends = new Map<bigint, bigint[]>();
   for await (const block of view.scan(rangeOfPrefix(inlineRowTombstonePrefix(tableId, rowId)))) {
     for (let i = 0; i < block.count; i++) {
       const key = decodeKey(rowKey(block, i));
-      if (key.subspace !== "inline" || key.kind !== "row_tombstone") throw new CorruptionError("a foreign key among the inline tombstones");
+      if (key.subspace !== "inline" || key.kind !== "row_tombstone")
+        throw new CorruptionError("a foreign key among the inline tombstones");
       const { endSnapshot } = decodeValue(InlineInlineDeleteValue, rowValue(block, i));
       const known = ends.get(key.rowId);
       if (known === undefined) ends.set(key.rowId, [endSnapshot]);
@@ -66,11 +76,12 @@ export const readTombstones = async (view: ReadView, tableId: bigint, rowId?: bi
     }
   }
   return ends;
-};
+}
 
 /** When the version of a row that began at `begin` ended: at its smallest tombstone above `begin` (format.md 4.3), or not yet. */
-export const endOf = (tombstones: Tombstones, rowId: bigint, begin: bigint): bigint | undefined =>
-  tombstones.get(rowId)?.find((end) => end > begin);
+export function endOf(tombstones: Tombstones, rowId: bigint, begin: bigint): bigint | undefined {
+  return tombstones.get(rowId)?.find((end) => end > begin);
+}
 
 /** Where a live inline row is kept. */
 export interface LiveRow {
@@ -82,26 +93,35 @@ export interface LiveRow {
  * Finds the live inline version of a row through the chunk locators: the locators are ordered by the last row id of their
  * chunk, so the walk begins at the first that can hold the row. Returns `undefined` for a row that is not inline or has ended.
  */
-export const findLiveRow = async (view: ReadView, tableId: bigint, rowId: bigint): Promise<LiveRow | undefined> => {
+export async function findLiveRow(view: ReadView, tableId: bigint, rowId: bigint): Promise<LiveRow | undefined> {
   const range = { start: chunkLocatorPrefix(tableId, rowId), end: prefixEnd(chunkLocatorPrefix(tableId)) };
   let tombstones: Tombstones | undefined;
   for await (const block of view.scan(range)) {
     for (let i = 0; i < block.count; i++) {
       const key = decodeKey(rowKey(block, i));
-      if (key.subspace !== "inline" || key.kind !== "chunk_locator") throw new CorruptionError("a foreign key among the chunk locators");
+      if (key.subspace !== "inline" || key.kind !== "chunk_locator")
+        throw new CorruptionError("a foreign key among the chunk locators");
       const locator = decodeValue(InlineChunkRangeValue, rowValue(block, i));
       if (locator.rowIdStart > rowId) continue;
       tombstones ??= await readTombstones(view, tableId, rowId);
       if (endOf(tombstones, rowId, key.beginSnapshot) !== undefined) continue;
       const bytes = await getOne(view, inlineChunkKey(tableId, key.schemaVersion, key.beginSnapshot, key.chunkSeq));
-      if (bytes === undefined) throw new CorruptionError(`a chunk locator of table ${tableId} names a chunk that does not exist`);
+      if (bytes === undefined)
+        throw new CorruptionError(`a chunk locator of table ${tableId} names a chunk that does not exist`);
       const chunk = { ...idOf(key), ...contentOf(decodeValue(InlineChunkValue, bytes)) };
       return { chunk, offset: Number(rowId - chunk.rowIdStart) };
     }
   }
   return undefined;
-};
+}
 
 /** The locator key of a chunk. */
-export const locatorKeyOf = (tableId: bigint, chunk: InlineChunk): Uint8Array =>
-  chunkLocatorKey(tableId, chunk.rowIdStart + BigInt(chunk.rowCount) - 1n, chunk.schemaVersion, chunk.beginSnapshot, chunk.chunkSeq);
+export function locatorKeyOf(tableId: bigint, chunk: InlineChunk): Uint8Array {
+  return chunkLocatorKey(
+    tableId,
+    chunk.rowIdStart + BigInt(chunk.rowCount) - 1n,
+    chunk.schemaVersion,
+    chunk.beginSnapshot,
+    chunk.chunkSeq,
+  );
+}

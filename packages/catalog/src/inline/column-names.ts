@@ -47,7 +47,8 @@ export class ColumnNames {
 
   #at(columnId: bigint, snapshotId: bigint): ColumnValue | undefined {
     return (this.#versions.get(columnId) ?? []).find(
-      ({ beginSnapshot, endSnapshot }) => beginSnapshot <= snapshotId && (endSnapshot === undefined || endSnapshot > snapshotId),
+      ({ beginSnapshot, endSnapshot }) =>
+        beginSnapshot <= snapshotId && (endSnapshot === undefined || endSnapshot > snapshotId),
     );
   }
 }

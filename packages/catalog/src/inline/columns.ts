@@ -41,7 +41,8 @@ export function inlineShape(reader: CatalogReader, tableId: bigint): InlineShape
   const records = reader.list("column", tableId);
   const first = records[0];
   const known = first === undefined ? undefined : shapes.get(first);
-  if (known !== undefined && known.of.length === records.length && known.of.every((record, i) => record === records[i])) return known.shape;
+  if (known !== undefined && known.of.length === records.length && known.of.every((record, i) => record === records[i]))
+    return known.shape;
   const columns = columnTree(reader, tableId);
   const bytes = encodeSchema(columns);
   const shape = { columns, schema: { bytes, parsed: parseSchema(bytes) } };

@@ -1,21 +1,20 @@
-import { ConstraintError, InvalidArgumentError, NotFoundError, type RowId, type TableId } from "@moraine/codec";
-import type { CommitDraft, FileIndexRemoval } from "../operations.js";
-import { checkArray, checkId, checkObject } from "../verbs/arguments.js";
+import { InvalidArgumentError, NotFoundError, type RowId, type TableId } from "@moraine/codec";
+import type { CommitDraft } from "../operations.js";
+import { checkId, checkObject } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 
 export interface InlineDeleteArguments {
   readonly table: TableId;
   readonly rowId: RowId | bigint;
-  /** Values of the row for every index of the table. Needed only for a row that has been flushed to a file. */
-  readonly removals?: readonly FileIndexRemoval[];
 }
 
 /**
- * Stages the end of one inline row. Index entries of a row that is still inline are found by moraine; a row that was flushed
- * needs `removals`, as its values are not in the store.
+ * Stages the end of one row. A row that is inline gets a tombstone; one that has been flushed or stands in a registered file is
+ * looked up there, and its position is recorded as deleted without a delete file. Its index entries are worked out from the
+ * row, wherever it is.
  *
  * Errors: `not_found` for an unknown table, a row id that was never given out, or (when the commit is prepared) a row that
- * has ended already; `constraint` for removals of another row.
+ * has ended already; `constraint` for a row of a file that the same commit registers.
  */
 export function inlineDelete(draft: CommitDraft, args: InlineDeleteArguments): void {
   checkObject(args, "arguments");
@@ -23,17 +22,13 @@ export function inlineDelete(draft: CommitDraft, args: InlineDeleteArguments): v
   requireTable(draft, tableId);
   const { rowId } = args;
   if (typeof rowId !== "bigint" || rowId < 0n) {
-    throw new InvalidArgumentError("rowId is no row id", { remedy: "Pass the row id as a bigint, as lookups give it." });
+    throw new InvalidArgumentError("rowId is no row id", {
+      remedy: "Pass the row id as a bigint, as lookups give it.",
+    });
   }
-  if (rowId >= draft.tableStats(tableId).nextRowId) throw new NotFoundError(`row ${rowId} of table ${tableId} does not exist`);
-  const removals = checkArray(args.removals ?? [], "removals");
-  for (const removal of removals) {
-    if (removal.rowId !== rowId) {
-      throw new ConstraintError(`a removal for row ${removal.rowId} was given with the delete of row ${rowId}`, {
-        remedy: "Give each delete the removals of its own row.",
-      });
-    }
+  if (rowId >= draft.tableStats(tableId).nextRowId) {
+    throw new NotFoundError(`row ${rowId} of table ${tableId} does not exist`);
   }
-  draft.inlineOps.push({ kind: "delete_row", tableId, rowId, removals });
+  draft.inlineOps.push({ kind: "delete_row", tableId, rowId });
   draft.record({ op: "delete_inline", tableId });
 }

@@ -1,4 +1,11 @@
-import { ConstraintError, type IndexableType, type IndexValue, InvalidArgumentError, parseColumnType, toIndexValue } from "@moraine/codec";
+import {
+  ConstraintError,
+  type IndexableType,
+  type IndexValue,
+  InvalidArgumentError,
+  parseColumnType,
+  toIndexValue,
+} from "@moraine/codec";
 import { Table, tableToIPC, vectorFromArray } from "apache-arrow";
 import { type BodyBuffer, decodeBody, type FieldNode, type RecordBatchParts } from "./arrow-body.js";
 import { arrowTypeOf, type InlineColumn } from "./arrow-schema.js";
@@ -16,17 +23,22 @@ const utf8 = new TextEncoder();
 const empty: BodyBuffer = new Uint8Array(0);
 
 /** Encodes plain rows column by column. Errors name the column and the row's position, never a value. */
-export const encodeRows = (columns: readonly WritableColumn[], rows: readonly PlainRow[]): RecordBatchParts => {
+export function encodeRows(columns: readonly WritableColumn[], rows: readonly PlainRow[]): RecordBatchParts {
   const known = new Set(columns.map((column) => column.name));
   rows.forEach((row, position) => {
     if (typeof row !== "object" || row === null) {
-      throw new InvalidArgumentError(`rows[${position}] is no object`, { remedy: "Pass each row as an object of column values." });
+      throw new InvalidArgumentError(`rows[${position}] is no object`, {
+        remedy: "Pass each row as an object of column values.",
+      });
     }
     for (const name of Object.keys(row)) {
       if (!known.has(name)) {
-        throw new InvalidArgumentError(`rows[${position}] names column ${JSON.stringify(name)}, which the table does not have`, {
-          remedy: "Use the table's column names exactly as they are written.",
-        });
+        throw new InvalidArgumentError(
+          `rows[${position}] names column ${JSON.stringify(name)}, which the table does not have`,
+          {
+            remedy: "Use the table's column names exactly as they are written.",
+          },
+        );
       }
     }
   });
@@ -34,9 +46,14 @@ export const encodeRows = (columns: readonly WritableColumn[], rows: readonly Pl
   const buffers: BodyBuffer[] = [];
   for (const column of columns) encodeColumn(column, rows, nodes, buffers);
   return { length: rows.length, nodes, buffers };
-};
+}
 
-const encodeColumn = (column: WritableColumn, rows: readonly PlainRow[], nodes: FieldNode[], buffers: BodyBuffer[]): void => {
+function encodeColumn(
+  column: WritableColumn,
+  rows: readonly PlainRow[],
+  nodes: FieldNode[],
+  buffers: BodyBuffer[],
+): void {
   const validity = new Uint8Array(Math.ceil(rows.length / 8));
   let nullCount = 0;
   const inputs: unknown[] = [];
@@ -44,9 +61,12 @@ const encodeColumn = (column: WritableColumn, rows: readonly PlainRow[], nodes: 
     const input = row[column.name];
     if (input === null || input === undefined) {
       if (!column.nullsAllowed) {
-        throw new ConstraintError(`rows[${position}] has NULL in column ${JSON.stringify(column.name)}, which does not allow it`, {
-          remedy: "Give the column a value, or allow NULL in it.",
-        });
+        throw new ConstraintError(
+          `rows[${position}] has NULL in column ${JSON.stringify(column.name)}, which does not allow it`,
+          {
+            remedy: "Give the column a value, or allow NULL in it.",
+          },
+        );
       }
       nullCount += 1;
       inputs.push(null);
@@ -66,9 +86,9 @@ const encodeColumn = (column: WritableColumn, rows: readonly PlainRow[], nodes: 
   nodes.push({ length: rows.length, nullCount });
   buffers.push(nullCount === 0 ? empty : validity);
   encodeValues(type, values, buffers);
-};
+}
 
-const convert = (column: InlineColumn, input: unknown, position: number): IndexValue => {
+function convert(column: InlineColumn, input: unknown, position: number): IndexValue {
   try {
     return toIndexValue(column.columnType, input);
   } catch (cause) {
@@ -78,9 +98,9 @@ const convert = (column: InlineColumn, input: unknown, position: number): IndexV
       cause,
     });
   }
-};
+}
 
-const nestedParts = (column: InlineColumn, inputs: readonly unknown[]): RecordBatchParts => {
+function nestedParts(column: InlineColumn, inputs: readonly unknown[]): RecordBatchParts {
   const type = arrowTypeOf(column);
   const bodies = bodiesOfStream(tableToIPC(new Table({ [column.name]: vectorFromArray(inputs, type) }), "stream"));
   const body = bodies[0];
@@ -90,11 +110,13 @@ const nestedParts = (column: InlineColumn, inputs: readonly unknown[]): RecordBa
     });
   }
   return decodeBody(body);
-};
+}
 
-const bytesOf = (array: ArrayBufferView): Uint8Array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+function bytesOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
 
-const encodeValues = (type: IndexableType, values: readonly IndexValue[], buffers: BodyBuffer[]): void => {
+function encodeValues(type: IndexableType, values: readonly IndexValue[], buffers: BodyBuffer[]): void {
   const count = values.length;
   switch (type.logical) {
     case "boolean": {
@@ -130,10 +152,12 @@ const encodeValues = (type: IndexableType, values: readonly IndexValue[], buffer
     default:
       buffers.push(bytesOf(fixedValues(type, values)));
   }
-};
+}
 
-const encodeVariable = (values: readonly IndexValue[], buffers: BodyBuffer[]): void => {
-  const encoded = values.map((value) => (typeof value === "string" ? utf8.encode(value) : value instanceof Uint8Array ? value : empty));
+function encodeVariable(values: readonly IndexValue[], buffers: BodyBuffer[]): void {
+  const encoded = values.map((value) =>
+    typeof value === "string" ? utf8.encode(value) : value instanceof Uint8Array ? value : empty,
+  );
   const offsets = new Int32Array(values.length + 1);
   let total = 0;
   encoded.forEach((bytes, i) => {
@@ -143,16 +167,16 @@ const encodeVariable = (values: readonly IndexValue[], buffers: BodyBuffer[]): v
   const data = new Uint8Array(total);
   encoded.forEach((bytes, i) => data.set(bytes, offsets[i] ?? 0));
   buffers.push(bytesOf(offsets), data);
-};
+}
 
-const numbers = <T extends { [index: number]: number }>(out: T, values: readonly IndexValue[]): T => {
+function numbers<T extends { [index: number]: number }>(out: T, values: readonly IndexValue[]): T {
   values.forEach((value, i) => {
     out[i] = value === null ? 0 : Number(value);
   });
   return out;
-};
+}
 
-const fixedValues = (type: IndexableType, values: readonly IndexValue[]): ArrayBufferView => {
+function fixedValues(type: IndexableType, values: readonly IndexValue[]): ArrayBufferView {
   const count = values.length;
   switch (type.valueType) {
     case "int8":
@@ -186,4 +210,4 @@ const fixedValues = (type: IndexableType, values: readonly IndexValue[]): ArrayB
       return out;
     }
   }
-};
+}

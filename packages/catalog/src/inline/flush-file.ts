@@ -2,7 +2,21 @@ import { createRequire } from "node:module";
 import { NotFoundError, parseColumnType, type TableId } from "@moraine/codec";
 import { markUuidColumns, rowIdFieldId } from "@moraine/scoped-reader";
 import type { ReadView } from "@moraine/store";
-import { type Data, DataType, Field, Int64, List, makeData, Map_, RecordBatch, Schema, Struct, Table, tableToIPC, TimestampMicrosecond } from "apache-arrow";
+import {
+  type Data,
+  DataType,
+  Field,
+  Int64,
+  List,
+  makeData,
+  Map_,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  tableToIPC,
+  TimestampMicrosecond,
+} from "apache-arrow";
 import type { CatalogReader } from "../model/state.js";
 import { endOf, type InlineChunk, readTombstones, scanChunks } from "./chunks.js";
 import { ColumnNames, readColumnHistory } from "./column-names.js";
@@ -43,7 +57,12 @@ interface LiveRow {
 }
 
 /** Reads the live inline rows of a table and writes one file for each schema version that has chunks. */
-export async function flushFiles(view: ReadView, registry: InlineRegistry, reader: CatalogReader, tableId: TableId): Promise<FlushFile[]> {
+export async function flushFiles(
+  view: ReadView,
+  registry: InlineRegistry,
+  reader: CatalogReader,
+  tableId: TableId,
+): Promise<FlushFile[]> {
   const tombstones = await readTombstones(view, tableId);
   const names = new ColumnNames(reader.list("column", tableId), await readColumnHistory(view, tableId));
   const byVersion = new Map<bigint, InlineChunk[]>();
@@ -55,13 +74,15 @@ export async function flushFiles(view: ReadView, registry: InlineRegistry, reade
   const files: FlushFile[] = [];
   for (const [schemaVersion, chunks] of byVersion) {
     const schema = await registry.schema(view, tableId, schemaVersion);
-    if (schema === null) throw new NotFoundError(`the schema of inline rows of table ${tableId}, version ${schemaVersion}`);
+    if (schema === null)
+      throw new NotFoundError(`the schema of inline rows of table ${tableId}, version ${schemaVersion}`);
     const rows: LiveRow[] = [];
     for (const chunk of chunks) {
       const table = writableTable(chunkTable(schema.parsed, chunk.body));
       for (let offset = 0; offset < chunk.rowCount; offset++) {
         const rowId = chunk.rowIdStart + BigInt(offset);
-        if (endOf(tombstones, rowId, chunk.beginSnapshot) === undefined) rows.push({ rowId, beginSnapshot: chunk.beginSnapshot, table, offset });
+        if (endOf(tombstones, rowId, chunk.beginSnapshot) === undefined)
+          rows.push({ rowId, beginSnapshot: chunk.beginSnapshot, table, offset });
       }
     }
     rows.sort((a, b) => (a.rowId < b.rowId ? -1 : a.rowId > b.rowId ? 1 : 0));
@@ -114,7 +135,10 @@ function writeRows(rows: readonly LiveRow[], fieldIds: FieldIds): NonNullable<Fl
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length: run.length, nullCount: 0, children }));
   });
   const properties = new parquet.WriterPropertiesBuilder().setCompression(parquet.Compression.ZSTD).build();
-  const written = parquet.writeParquet(parquet.Table.fromIPCStream(tableToIPC(new Table(batches), "stream")), properties);
+  const written = parquet.writeParquet(
+    parquet.Table.fromIPCStream(tableToIPC(new Table(batches), "stream")),
+    properties,
+  );
   const bytes = fieldIds.uuids.size === 0 ? written : markUuidColumns(written, fieldIds.uuids);
   return {
     bytes,
@@ -132,7 +156,8 @@ function runsOf(rows: readonly LiveRow[]): LiveRow[][] {
   for (const row of rows) {
     const run = runs.at(-1);
     const last = run?.at(-1);
-    if (run !== undefined && last !== undefined && last.table === row.table && last.offset + 1 === row.offset) run.push(row);
+    if (run !== undefined && last !== undefined && last.table === row.table && last.offset + 1 === row.offset)
+      run.push(row);
     else runs.push([row]);
   }
   return runs;
@@ -171,7 +196,14 @@ function isSeconds(type: DataType): type is DataType & { readonly timezone: stri
 /** A chunk's rows with its timestamps in seconds turned into microseconds. Done on whole chunks: slices share their bitmaps. */
 function writableTable(table: Table): Table {
   if (!table.schema.fields.some((field) => isSeconds(field.type))) return table;
-  const fields = table.schema.fields.map((field) => new Field(field.name, isSeconds(field.type) ? new TimestampMicrosecond(field.type.timezone ?? null) : field.type, field.nullable));
+  const fields = table.schema.fields.map(
+    (field) =>
+      new Field(
+        field.name,
+        isSeconds(field.type) ? new TimestampMicrosecond(field.type.timezone ?? null) : field.type,
+        field.nullable,
+      ),
+  );
   const children = fields.map((_, at) => writableData(table.getChildAt(at)!.data[0]!));
   const data = makeData({ type: new Struct(fields), length: table.numRows, nullCount: 0, children });
   return new Table([new RecordBatch(new Schema(fields), data)]);
@@ -180,7 +212,13 @@ function writableTable(table: Table): Table {
 function writableData(data: Data): Data {
   if (!isSeconds(data.type)) return data;
   const micros = BigInt64Array.from(data.values as BigInt64Array, (seconds) => seconds * 1_000_000n);
-  return makeData({ type: new TimestampMicrosecond(data.type.timezone ?? null), length: data.length, nullCount: data.nullCount, nullBitmap: data.nullBitmap, data: micros });
+  return makeData({
+    type: new TimestampMicrosecond(data.type.timezone ?? null),
+    length: data.length,
+    nullCount: data.nullCount,
+    nullBitmap: data.nullBitmap,
+    data: micros,
+  });
 }
 
 function bigintData(values: readonly bigint[]): Data {

@@ -39,7 +39,8 @@ export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArgum
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const schemaVersion = checkId(args.schemaVersion, "schemaVersion");
-  const throughSnapshot = args.throughSnapshot === undefined ? undefined : checkId(args.throughSnapshot, "throughSnapshot");
+  const throughSnapshot =
+    args.throughSnapshot === undefined ? undefined : checkId(args.throughSnapshot, "throughSnapshot");
   const allocated = draft.base.get("table_stats", tableId)?.nextRowId ?? 0n;
   const checked = checkArray(args.files, "files").map((flushed, at) => {
     const here = `files[${at}]`;
@@ -49,19 +50,28 @@ export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArgum
     const beginSnapshot = checkId(flushed.beginSnapshot, `${here}.beginSnapshot`);
     const partialMax = flushed.partialMax === undefined ? undefined : checkId(flushed.partialMax, `${here}.partialMax`);
     if (beginSnapshot >= draft.snapshotId) {
-      throw new ConstraintError(`${here} begins at snapshot ${beginSnapshot}, and this commit makes snapshot ${draft.snapshotId}`, {
-        remedy: "Give the snapshot at which the oldest of its rows was inlined.",
-      });
+      throw new ConstraintError(
+        `${here} begins at snapshot ${beginSnapshot}, and this commit makes snapshot ${draft.snapshotId}`,
+        {
+          remedy: "Give the snapshot at which the oldest of its rows was inlined.",
+        },
+      );
     }
     if (partialMax !== undefined && (partialMax < beginSnapshot || partialMax >= draft.snapshotId)) {
-      throw new ConstraintError(`${here} has its youngest row at snapshot ${partialMax}, outside of ${beginSnapshot} to ${draft.snapshotId - 1n}`, {
-        remedy: "Give the snapshot at which the youngest of its rows was inlined.",
-      });
+      throw new ConstraintError(
+        `${here} has its youngest row at snapshot ${partialMax}, outside of ${beginSnapshot} to ${draft.snapshotId - 1n}`,
+        {
+          remedy: "Give the snapshot at which the youngest of its rows was inlined.",
+        },
+      );
     }
     if (rowIdStart + file.recordCount > allocated) {
-      throw new ConstraintError(`${here} claims row ids up to ${rowIdStart + file.recordCount}, and the table had given out ${allocated} before this commit`, {
-        remedy: "Flush only rows that were inlined by earlier commits.",
-      });
+      throw new ConstraintError(
+        `${here} claims row ids up to ${rowIdStart + file.recordCount}, and the table had given out ${allocated} before this commit`,
+        {
+          remedy: "Flush only rows that were inlined by earlier commits.",
+        },
+      );
     }
     return { file, place: { rowIdStart, beginSnapshot, partialMax } };
   });
@@ -70,7 +80,7 @@ export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArgum
     draft.put("table_stats", [tableId], { ...stats, fileSizeBytes: stats.fileSizeBytes + file.fileSizeBytes });
     return stageDataFile(draft, file, place);
   });
-  draft.inlineOps.push({ kind: "flush", tableId, schemaVersion, throughSnapshot });
+  draft.inlineOps.push({ kind: "flush", tableId, schemaVersion, throughSnapshot, dataFileIds: ids });
   draft.record({ op: "merge_adjacent", tableId });
   return ids;
 }

@@ -42,7 +42,9 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
   const chunks = chunksOf(draft, tableId, rows);
   const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
   if (total === 0) {
-    throw new ConstraintError("an inline insert without rows", { remedy: "Leave the insert out when there is nothing to insert." });
+    throw new ConstraintError("an inline insert without rows", {
+      remedy: "Leave the insert out when there is nothing to insert.",
+    });
   }
   if (total > inlineRowsPerInsert) {
     throw new ConstraintError(`an inline insert of ${total} rows, more than the limit of ${inlineRowsPerInsert}`, {
@@ -80,11 +82,14 @@ function checkedChunk(chunk: InlineChunkInput): ChunkContent {
   const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
   if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
     throw new InvalidArgumentError("rows is neither an array of objects, nor an Arrow table or batch, nor a chunk", {
-      remedy: "Pass plain objects, an Arrow table or record batch, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
+      remedy:
+        "Pass plain objects, an Arrow table or record batch, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
     });
   }
   if (!Number.isSafeInteger(rowCount) || rowCount < 0) {
-    throw new InvalidArgumentError("rows.rowCount is no row count", { remedy: "Pass the number of rows of the chunk." });
+    throw new InvalidArgumentError("rows.rowCount is no row count", {
+      remedy: "Pass the number of rows of the chunk.",
+    });
   }
   const schema = { bytes: arrowSchema, parsed: parseSchema(arrowSchema) };
   const parts = decodeBody(arrowBody);

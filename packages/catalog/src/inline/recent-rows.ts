@@ -38,7 +38,12 @@ function takes(scan: InlineScan, begin: bigint, end: bigint | undefined): boolea
 }
 
 /** Inline row versions that a scan takes, by row id, then by their begin. Bodies of chunks without such rows are not decoded. */
-export async function scanInlineRows(view: ReadView, registry: InlineRegistry, tableId: TableId, scan: InlineScan): Promise<RecentRow[]> {
+export async function scanInlineRows(
+  view: ReadView,
+  registry: InlineRegistry,
+  tableId: TableId,
+  scan: InlineScan,
+): Promise<RecentRow[]> {
   const tombstones = await readTombstones(view, tableId);
   const rows: RecentRow[] = [];
   for await (const chunk of scanChunks(view, tableId)) {
@@ -55,7 +60,12 @@ export async function scanInlineRows(view: ReadView, registry: InlineRegistry, t
 }
 
 /** The live version of one inline row. */
-export async function findRecentRow(view: ReadView, registry: InlineRegistry, tableId: TableId, rowId: bigint): Promise<RecentRow | undefined> {
+export async function findRecentRow(
+  view: ReadView,
+  registry: InlineRegistry,
+  tableId: TableId,
+  rowId: bigint,
+): Promise<RecentRow | undefined> {
   const live = await findLiveRow(view, tableId, rowId);
   if (live === undefined) return undefined;
   const values = await chunkValues(view, registry, tableId, live.chunk);
@@ -71,11 +81,19 @@ async function chunkValues(
   const schema = await registry.schema(view, tableId, chunk.schemaVersion);
   if (schema === null) throw new CorruptionError(`inline rows of table ${tableId} have no schema record`);
   const table = chunkTable(schema.parsed, chunk.body);
-  const columns = table.schema.fields.map((field, position) => ({ name: field.name, vector: table.getChildAt(position) }));
+  const columns = table.schema.fields.map((field, position) => ({
+    name: field.name,
+    vector: table.getChildAt(position),
+  }));
   return (offset) => Object.fromEntries(columns.map(({ name, vector }) => [name, vector?.get(offset) as unknown]));
 }
 
-function recentRow(chunk: InlineChunk, offset: number, end: bigint | undefined, values: Record<string, unknown>): RecentRow {
+function recentRow(
+  chunk: InlineChunk,
+  offset: number,
+  end: bigint | undefined,
+  values: Record<string, unknown>,
+): RecentRow {
   return {
     rowId: (chunk.rowIdStart + BigInt(offset)) as RowId,
     beginSnapshot: chunk.beginSnapshot as SnapshotId,

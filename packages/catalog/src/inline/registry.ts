@@ -1,4 +1,11 @@
-import { CorruptionError, decodeValue, InlineSchemaValue, inlineSchemaKey, schemaVersionPrefix, SchemaVersionValue } from "@moraine/codec";
+import {
+  CorruptionError,
+  decodeValue,
+  InlineSchemaValue,
+  inlineSchemaKey,
+  schemaVersionPrefix,
+  SchemaVersionValue,
+} from "@moraine/codec";
 import { getOne, type ReadView, rowValue } from "@moraine/store";
 import { inlineSchemaCacheEntries } from "../engine/limits.js";
 import { rangeOfPrefix } from "../engine/load-state.js";
@@ -92,7 +99,9 @@ export class InlineRegistry {
     if (record?.sameAsVersion !== undefined) {
       record = await readSchemaRecord(view, tableId, record.sameAsVersion);
       if (record === undefined || record.sameAsVersion !== undefined) {
-        throw new CorruptionError(`the inline schema of table ${tableId}, version ${schemaVersion} refers to one that holds no bytes`);
+        throw new CorruptionError(
+          `the inline schema of table ${tableId}, version ${schemaVersion} refers to one that holds no bytes`,
+        );
       }
     }
     const schema = record === undefined ? null : { bytes: record.arrowSchema, parsed: parseSchema(record.arrowSchema) };
@@ -109,7 +118,11 @@ export class InlineRegistry {
   }
 }
 
-async function readSchemaRecord(view: ReadView, tableId: bigint, schemaVersion: bigint): Promise<InlineSchemaValue | undefined> {
+async function readSchemaRecord(
+  view: ReadView,
+  tableId: bigint,
+  schemaVersion: bigint,
+): Promise<InlineSchemaValue | undefined> {
   const bytes = await getOne(view, inlineSchemaKey(tableId, schemaVersion));
   return bytes === undefined ? undefined : decodeValue(InlineSchemaValue, bytes);
 }

@@ -20,7 +20,12 @@ export interface ChunkRun {
 }
 
 /** What is left of a chunk without some of its rows, as runs of consecutive rows: a chunk's row ids have no gaps. */
-export function withoutRows(schema: InlineSchema, body: Uint8Array, rowCount: number, dead: ReadonlySet<number>): ChunkRun[] {
+export function withoutRows(
+  schema: InlineSchema,
+  body: Uint8Array,
+  rowCount: number,
+  dead: ReadonlySet<number>,
+): ChunkRun[] {
   const table = chunkTable(schema, body);
   const runs: ChunkRun[] = [];
   let offset = 0;

@@ -4,6 +4,10 @@ import {
   InlineChunkRangeValue,
   InlineChunkValue,
   inlineChunkKey,
+  inlineFileDeleteKey,
+  inlineFileDeleteTableKey,
+  InlineFileDeleteTableValue,
+  InlineFileDeleteValue,
   InlineInlineDeleteValue,
   inlineRowTombstoneKey,
   inlineSchemaKey,
@@ -38,7 +42,12 @@ export class ChunkSequence {
 }
 
 /** Puts an insert's chunks and their locators. */
-export function stageInsert(insert: SettledInsert, snapshotId: bigint, sequence: ChunkSequence, writes: WriteSet): void {
+export function stageInsert(
+  insert: SettledInsert,
+  snapshotId: bigint,
+  sequence: ChunkSequence,
+  writes: WriteSet,
+): void {
   const { op, schemaVersion, schema, dead } = insert;
   const runs =
     dead.size === 0
@@ -84,13 +93,19 @@ export function stageSchema(
 ): void {
   if (recorded === wanted) return;
   if (recorded === null) {
-    writes.put(inlineSchemaKey(tableId, schemaVersion), encodeValue(InlineSchemaValue, { arrowSchema: wanted.bytes, sameAsVersion: undefined }));
+    writes.put(
+      inlineSchemaKey(tableId, schemaVersion),
+      encodeValue(InlineSchemaValue, { arrowSchema: wanted.bytes, sameAsVersion: undefined }),
+    );
     return;
   }
   if (!sameFields(recorded.parsed, wanted.parsed)) {
-    throw new ConstraintError(`schema version ${schemaVersion} of table ${tableId} has inline rows of another Arrow schema`, {
-      remedy: "Insert rows with the Arrow schema that this version began with.",
-    });
+    throw new ConstraintError(
+      `schema version ${schemaVersion} of table ${tableId} has inline rows of another Arrow schema`,
+      {
+        remedy: "Insert rows with the Arrow schema that this version began with.",
+      },
+    );
   }
 }
 
@@ -98,13 +113,38 @@ export function stageSchema(
 function sameFields(a: InlineSchema, b: InlineSchema): boolean {
   return (
     a.fields.length === b.fields.length &&
-    a.fields.every((field, i) => field.name === b.fields[i]?.name && field.type.toString() === b.fields[i].type.toString())
+    a.fields.every(
+      (field, i) => field.name === b.fields[i]?.name && field.type.toString() === b.fields[i].type.toString(),
+    )
   );
 }
 
 /** Ends a row with this commit. */
 export function stageTombstone(tableId: bigint, rowId: bigint, snapshotId: bigint, writes: WriteSet): void {
-  writes.put(inlineRowTombstoneKey(tableId, rowId, snapshotId), encodeValue(InlineInlineDeleteValue, { endSnapshot: snapshotId }));
+  writes.put(
+    inlineRowTombstoneKey(tableId, rowId, snapshotId),
+    encodeValue(InlineInlineDeleteValue, { endSnapshot: snapshotId }),
+  );
+}
+
+/** Records rows of data files as deleted, by position, with the marker that the table has such records. */
+export function stageFileRowDeletes(
+  tableId: bigint,
+  positionsByFile: ReadonlyMap<bigint, ReadonlySet<number>>,
+  snapshotId: bigint,
+  writes: WriteSet,
+): void {
+  for (const [dataFileId, positions] of positionsByFile) {
+    for (const position of positions) {
+      writes.put(
+        inlineFileDeleteKey(tableId, dataFileId, BigInt(position)),
+        encodeValue(InlineFileDeleteValue, { beginSnapshot: snapshotId }),
+      );
+    }
+  }
+  if (positionsByFile.size > 0) {
+    writes.put(inlineFileDeleteTableKey(tableId), encodeValue(InlineFileDeleteTableValue, {}));
+  }
 }
 
 /** Removes a drained chunk, its locator and the tombstones of its rows' versions. */

@@ -1,9 +1,24 @@
 import { type ColumnId, ConstraintError, indexPrefix, prefixEnd, type SchemaId, type TableId } from "@moraine/codec";
-import { DataStoreSet, dropMemoryDataStore, openDataStore, openStore, rowKey, rowValue, type WritableStore } from "@moraine/store";
+import {
+  DataStoreSet,
+  dropMemoryDataStore,
+  openDataStore,
+  openStore,
+  rowKey,
+  rowValue,
+  type WritableStore,
+} from "@moraine/store";
 import { describe, expect, it } from "vitest";
 import { Catalog, type CommitClosure } from "../catalog.js";
 import type { FileEntries, FileIndexRemoval, FileRemovals } from "../operations.js";
-import { type ModelFile, type ModelIndex, type ModelRow, type ModelTable, emptyTable, expectedEntries } from "./lake-model.js";
+import {
+  type ModelFile,
+  type ModelIndex,
+  type ModelRow,
+  type ModelTable,
+  emptyTable,
+  expectedEntries,
+} from "./lake-model.js";
 import { type FileColumn, dataFileBytes, deleteFileBytes } from "./parquet-files.js";
 import { Random } from "./random.js";
 import { toHex } from "./records.js";
@@ -14,28 +29,42 @@ const firstSeed = Number(process.env["MORAINE_SEED"] ?? 1);
 const stepsPerSequence = 8;
 const sequencesPerTest = 250;
 
-const columnTypes = ["BIGINT", "VARCHAR", "DOUBLE", "DATE", "DECIMAL(10,2)", "UUID", "UINTEGER", "BOOLEAN", "BLOB", "TIMESTAMP"] as const;
+const columnTypes = [
+  "BIGINT",
+  "VARCHAR",
+  "DOUBLE",
+  "DATE",
+  "DECIMAL(10,2)",
+  "UUID",
+  "UINTEGER",
+  "BOOLEAN",
+  "BLOB",
+  "TIMESTAMP",
+] as const;
 
 describe("index entries against live rows", () => {
   const tests = Math.ceil(sequences / sequencesPerTest);
-  it.each(Array.from({ length: tests }, (_, i) => [firstSeed + i * sequencesPerTest]))("random sequences from seed %i", async (seed) => {
-    const last = Math.min(seed + sequencesPerTest, firstSeed + sequences);
-    // The sequences of a test share a lake, each with a table of its own: opening one costs more than a sequence.
-    const lake = await Lake.open(seed);
-    try {
-      for (let current = seed; current < last; current++) {
-        const sequence = await Sequence.open(lake, current);
-        try {
-          for (let step = 0; step < stepsPerSequence; step++) await sequence.step();
-        } catch (error) {
-          const again = `run again with MORAINE_SEED=${current} MORAINE_SEQUENCES=1`;
-          throw new Error(`seed ${current}, after: ${sequence.log.join("; ")} (${again})`, { cause: error });
+  it.each(Array.from({ length: tests }, (_, i) => [firstSeed + i * sequencesPerTest]))(
+    "random sequences from seed %i",
+    async (seed) => {
+      const last = Math.min(seed + sequencesPerTest, firstSeed + sequences);
+      // The sequences of a test share a lake, each with a table of its own: opening one costs more than a sequence.
+      const lake = await Lake.open(seed);
+      try {
+        for (let current = seed; current < last; current++) {
+          const sequence = await Sequence.open(lake, current);
+          try {
+            for (let step = 0; step < stepsPerSequence; step++) await sequence.step();
+          } catch (error) {
+            const again = `run again with MORAINE_SEED=${current} MORAINE_SEQUENCES=1`;
+            throw new Error(`seed ${current}, after: ${sequence.log.join("; ")} (${again})`, { cause: error });
+          }
         }
+      } finally {
+        await lake.close();
       }
-    } finally {
-      await lake.close();
-    }
-  });
+    },
+  );
 });
 
 /** A verb of a commit with its effect on the model. Applied to a model, it gives the next; a model that breaks a rule is refused later. */
@@ -71,7 +100,10 @@ class Sequence {
         name: `t${seed}`,
         columns: types.map((columnType, i) => ({ name: `c${i}`, columnType })),
       });
-      return { table, columns: tx.columnsOf(table).map(({ id, name, columnType }) => ({ fieldId: id, name, columnType })) };
+      return {
+        table,
+        columns: tx.columnsOf(table).map(({ id, name, columnType }) => ({ fieldId: id, name, columnType })),
+      };
     });
     return new Sequence(lake, seed, value.table, value.columns, random);
   }
@@ -110,7 +142,9 @@ class Sequence {
 
   /** Commits that start together: each one lands whole or not at all, whatever the others do. */
   async #race(): Promise<void> {
-    const moves = await Promise.all(Array.from({ length: 2 + this.#random.below(3) }, async () => await this.#insertMove()));
+    const moves = await Promise.all(
+      Array.from({ length: 2 + this.#random.below(3) }, async () => await this.#insertMove()),
+    );
     const order: { readonly name: string; readonly outcome: string }[] = [];
     await Promise.all(
       moves.map(async (move) => {
@@ -145,7 +179,13 @@ class Sequence {
     const files = [...this.#model.files];
     let taken = 0;
     for (const file of flushed) {
-      files.push({ dataFileId: file.id, path: file.path, rowIds: rowIds.slice(taken, taken + Number(file.recordCount)), dead: new Set(), deleteFileId: undefined });
+      files.push({
+        dataFileId: file.id,
+        path: file.path,
+        rowIds: rowIds.slice(taken, taken + Number(file.recordCount)),
+        dead: new Set(),
+        deleteFileId: undefined,
+      });
       taken += Number(file.recordCount);
     }
     this.#model = { ...this.#model, inline: new Set(), files };
@@ -169,10 +209,26 @@ class Sequence {
 
   async #move(model: ModelTable): Promise<Move> {
     const alive = model.files.filter((file) => file.dead.size < file.rowIds.length);
-    const choices: (() => Move | Promise<Move>)[] = [() => this.#insertMove(), () => this.#insertMove(), () => this.#fileMove(model)];
-    if (model.inline.size > 0) choices.push(() => this.#deleteInlineMove(model), () => this.#deleteInlineMove(model));
-    if (alive.length > 0) choices.push(() => this.#deleteFileMove(model, this.#random.pick(alive)), () => this.#expireMove(model, this.#random.pick(alive)));
-    if (model.indexes.length < 4) choices.push(() => this.#createIndexMove(model), () => this.#createIndexMove(model));
+    const choices: (() => Move | Promise<Move>)[] = [
+      () => this.#insertMove(),
+      () => this.#insertMove(),
+      () => this.#fileMove(model),
+    ];
+    if (model.inline.size > 0)
+      choices.push(
+        () => this.#deleteInlineMove(model),
+        () => this.#deleteInlineMove(model),
+      );
+    if (alive.length > 0)
+      choices.push(
+        () => this.#deleteFileMove(model, this.#random.pick(alive)),
+        () => this.#expireMove(model, this.#random.pick(alive)),
+      );
+    if (model.indexes.length < 4)
+      choices.push(
+        () => this.#createIndexMove(model),
+        () => this.#createIndexMove(model),
+      );
     if (model.indexes.length > 0) choices.push(() => this.#dropIndexMove(model));
     return await this.#random.pick(choices)();
   }
@@ -185,7 +241,11 @@ class Sequence {
         const first = tx.inlineInsert({ table: this.#table, rows: values.map((row) => this.#byName(row)) });
         return (model) => {
           const rows = withIds(values, first);
-          return { ...model, rows: added(model.rows, rows), inline: new Set([...model.inline, ...rows.map(({ rowId }) => rowId)]) };
+          return {
+            ...model,
+            rows: added(model.rows, rows),
+            inline: new Set([...model.inline, ...rows.map(({ rowId }) => rowId)]),
+          };
         };
       },
     };
@@ -197,7 +257,11 @@ class Sequence {
       name: `delete inline ${rowId}`,
       stage: (tx) => {
         tx.inlineDelete({ table: this.#table, rowId });
-        return (current) => ({ ...current, rows: without(current.rows, [rowId]), inline: new Set([...current.inline].filter((id) => id !== rowId)) });
+        return (current) => ({
+          ...current,
+          rows: without(current.rows, [rowId]),
+          inline: new Set([...current.inline].filter((id) => id !== rowId)),
+        });
       },
     };
   }
@@ -221,7 +285,13 @@ class Sequence {
         });
         return (current) => {
           const rows = withIds(values, rowIdStart);
-          const added_: ModelFile = { dataFileId, path, rowIds: rows.map(({ rowId }) => rowId), dead: new Set(), deleteFileId: undefined };
+          const added_: ModelFile = {
+            dataFileId,
+            path,
+            rowIds: rows.map(({ rowId }) => rowId),
+            dead: new Set(),
+            deleteFileId: undefined,
+          };
           return { ...current, rows: added(current.rows, rows), files: [...current.files, added_] };
         };
       },
@@ -231,7 +301,11 @@ class Sequence {
   #entriesFor(model: ModelTable, rows: readonly ReadonlyMap<bigint, unknown>[]): FileEntries {
     if (this.#random.chance(0.5)) return "scoped-read";
     return model.indexes.flatMap((index) =>
-      rows.map((row, ordinal) => ({ index: index.indexId as never, ordinal, values: index.columns.map(({ columnId }) => row.get(columnId) ?? null) })),
+      rows.map((row, ordinal) => ({
+        index: index.indexId as never,
+        ordinal,
+        values: index.columns.map(({ columnId }) => row.get(columnId) ?? null),
+      })),
     );
   }
 
@@ -241,23 +315,35 @@ class Sequence {
     if (killed.length === 0) killed.push(this.#random.pick(alive));
     const dead = new Set([...file.dead, ...killed]);
     const path = `d${this.#names++}.parquet`;
-    const written = deleteFileBytes(file.path, [...dead].sort((a, b) => a - b));
+    const written = deleteFileBytes(
+      file.path,
+      [...dead].sort((a, b) => a - b),
+    );
     await this.#put(path, written.bytes);
     const rowIds = killed.map((position) => file.rowIds[position]!);
     const removals = this.#removalsFor(model, rowIds, isDense(file.rowIds));
     return {
       name: `delete ${killed.length} of file ${file.dataFileId} ${typeof removals}`,
       stage: (tx) => {
-        if (file.deleteFileId !== undefined) tx.expireDeleteFile({ table: this.#table, file: file.deleteFileId as never });
+        if (file.deleteFileId !== undefined)
+          tx.expireDeleteFile({ table: this.#table, file: file.deleteFileId as never });
         const deleteFileId = tx.registerDeleteFile({
           table: this.#table,
-          file: { dataFileId: file.dataFileId as never, path, deleteCount: dead.size, fileSizeBytes: written.fileSizeBytes, footerSize: written.footerSize },
+          file: {
+            dataFileId: file.dataFileId as never,
+            path,
+            deleteCount: dead.size,
+            fileSizeBytes: written.fileSizeBytes,
+            footerSize: written.footerSize,
+          },
           removals,
         });
         return (current) => ({
           ...current,
           rows: without(current.rows, rowIds),
-          files: current.files.map((other) => (other.dataFileId === file.dataFileId ? { ...other, dead, deleteFileId } : other)),
+          files: current.files.map((other) =>
+            other.dataFileId === file.dataFileId ? { ...other, dead, deleteFileId } : other,
+          ),
         });
       },
     };
@@ -284,14 +370,21 @@ class Sequence {
     return model.indexes.flatMap((index) =>
       rowIds.map((rowId): FileIndexRemoval => {
         const row = model.rows.get(rowId);
-        return { index: index.indexId as never, rowId, values: index.columns.map(({ columnId }) => row?.values.get(columnId) ?? null) };
+        return {
+          index: index.indexId as never,
+          rowId,
+          values: index.columns.map(({ columnId }) => row?.values.get(columnId) ?? null),
+        };
       }),
     );
   }
 
   #createIndexMove(model: ModelTable): Move {
     const columns = this.#random.shuffled(this.#columns).slice(0, 1 + this.#random.below(2));
-    const orders = columns.map(() => ({ direction: this.#random.pick(["asc", "desc"] as const), nulls: this.#random.pick(["first", "last"] as const) }));
+    const orders = columns.map(() => ({
+      direction: this.#random.pick(["asc", "desc"] as const),
+      nulls: this.#random.pick(["first", "last"] as const),
+    }));
     const unique = this.#random.chance(0.4);
     const name = `i${this.#seed}_${this.#names++}`;
     const explicit = this.#random.chance(0.5) && model.files.length > 0;
@@ -299,7 +392,10 @@ class Sequence {
       name: `create ${unique ? "unique " : ""}index over ${columns.map(({ columnType }) => columnType).join("+")}`,
       stage: (tx) => {
         const inFiles = model.files.flatMap((file) => file.rowIds.filter((_, position) => !file.dead.has(position)));
-        const backfill = inFiles.map((rowId) => ({ rowId, values: columns.map(({ fieldId }) => model.rows.get(rowId)?.values.get(fieldId) ?? null) }));
+        const backfill = inFiles.map((rowId) => ({
+          rowId,
+          values: columns.map(({ fieldId }) => model.rows.get(rowId)?.values.get(fieldId) ?? null),
+        }));
         const dense = model.files.every((file) => isDense(file.rowIds));
         const indexId = tx.createIndex({
           table: this.#table,
@@ -336,7 +432,10 @@ class Sequence {
   }
 
   #rows(count: number): ReadonlyMap<bigint, unknown>[] {
-    return Array.from({ length: count }, () => new Map(this.#columns.map(({ fieldId, columnType }) => [fieldId, this.#value(columnType)] as const)));
+    return Array.from(
+      { length: count },
+      () => new Map(this.#columns.map(({ fieldId, columnType }) => [fieldId, this.#value(columnType)] as const)),
+    );
   }
 
   #value(columnType: string): unknown {
@@ -352,7 +451,20 @@ class Sequence {
       case "BLOB":
         return Uint8Array.from({ length: n % 4 }, (_, i) => (n + i) % 3);
       case "DOUBLE":
-        return [0, -0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0.5, -0.5, 1e300, 5e-324, -1, 2, 3][n];
+        return [
+          0,
+          -0,
+          Number.NaN,
+          Number.POSITIVE_INFINITY,
+          Number.NEGATIVE_INFINITY,
+          0.5,
+          -0.5,
+          1e300,
+          5e-324,
+          -1,
+          2,
+          3,
+        ][n];
       case "DATE":
         return `20${String(10 + n)}-0${1 + (n % 9)}-15`;
       case "DECIMAL(10,2)":

@@ -203,8 +203,7 @@ export const catalogHandlers: Readonly<Record<string, GoldenHandler>> = {
   register_data_file: (tx, op) => tx.registerDataFile({ table: op.table(), file: dataFile(op) }).dataFileId,
   expire_data_file: (tx, op) => tx.expireDataFile({ table: op.table(), file: op.count("file") as DataFileId }),
   register_delete_file: (tx, op) => tx.registerDeleteFile({ table: op.table(), file: deleteFile(op) }),
-  expire_delete_file: (tx, op) =>
-    tx.expireDeleteFile({ table: op.table(), file: op.count("file") as DeleteFileId }),
+  expire_delete_file: (tx, op) => tx.expireDeleteFile({ table: op.table(), file: op.count("file") as DeleteFileId }),
   update_table_stats: (tx, op) =>
     tx.updateTableStats({
       table: op.table(),

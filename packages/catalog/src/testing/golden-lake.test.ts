@@ -1,4 +1,12 @@
-import { decodeKey, decodeValue, encodeValue, FormatValue, HeadValue, InlineChunkValue, InlineSchemaValue } from "@moraine/codec";
+import {
+  decodeKey,
+  decodeValue,
+  encodeValue,
+  FormatValue,
+  HeadValue,
+  InlineChunkValue,
+  InlineSchemaValue,
+} from "@moraine/codec";
 import { absent, openStore, type WritableStore, type WriteBatch } from "@moraine/store";
 import { describe, expect, it } from "vitest";
 import { Catalog } from "../catalog.js";
@@ -6,7 +14,15 @@ import type { CommitClosure } from "../catalog.js";
 import type { FileIndexEntry, FileIndexRemoval } from "../operations.js";
 import { GoldenNormaliser } from "./golden-compare.js";
 import { type GoldenItem, type GoldenOperation, type GoldenValue, readGoldenStore } from "./golden-data.js";
-import { type Arguments, catalogHandlers, columnOrders, dataFile, deleteFile, type GoldenHandler, runOperations } from "./golden-driver.js";
+import {
+  type Arguments,
+  catalogHandlers,
+  columnOrders,
+  dataFile,
+  deleteFile,
+  type GoldenHandler,
+  runOperations,
+} from "./golden-driver.js";
 import { fromHex, RecordedBatch, toHex } from "./records.js";
 
 /**
@@ -131,14 +147,24 @@ class Lake {
         const chunks = new ChunkInputs(call);
         const members = step["members"] as readonly (readonly GoldenOperation[])[];
         const results = await this.#catalog.commitGroup(members.map((operations) => closureOf(operations, chunks)));
-        return { snapshots: results.map(({ snapshotId }) => Number(snapshotId)), returns: results.map(({ value }) => value) };
+        return {
+          snapshots: results.map(({ snapshotId }) => Number(snapshotId)),
+          returns: results.map(({ value }) => value),
+        };
       }
       case "repeat": {
-        for (let n = 0; n < Number(step["times"]); n++) await this.#commit(call, step["ops"] as readonly GoldenOperation[]);
+        for (let n = 0; n < Number(step["times"]); n++)
+          await this.#commit(call, step["ops"] as readonly GoldenOperation[]);
         return undefined;
       }
       case "reclaim_index_entries":
-        return await outcome(async () => await this.#catalog.reclaimIndexEntries({ index: BigInt(Number(step["index"])), limit: Number(step["limit"]) }));
+        return await outcome(
+          async () =>
+            await this.#catalog.reclaimIndexEntries({
+              index: BigInt(Number(step["index"])),
+              limit: Number(step["limit"]),
+            }),
+        );
       case "maintain": {
         const report = await this.#catalog.maintain({ batchSize: Number(step["batch_size"]) });
         return {
@@ -174,7 +200,12 @@ class Lake {
     const head = puts.get(headKey);
     puts.delete(headKey);
     const expectedHead = call.puts.get(headKey);
-    if (verb === "maintain" || verb === "reclaim_index_entries" || verb === "record_maintenance_pass" || verb === "raise_format") {
+    if (
+      verb === "maintain" ||
+      verb === "reclaim_index_entries" ||
+      verb === "record_maintenance_pass" ||
+      verb === "raise_format"
+    ) {
       expect(expectedHead).toBeUndefined();
       this.#extraStamps += BigInt(ours.headStamps);
     } else if (expectedHead !== undefined) {
@@ -189,7 +220,10 @@ class Lake {
     // The reference leaves the entries of rows that an expired file still held; here they must be named, and go.
     const left = deletes.filter((key) => key.startsWith("07") && !expected.includes(key));
     expect(left.length, verb).toBe(files.takeExpired());
-    expect(deletes.filter((key) => !left.includes(key)), verb).toEqual(expected);
+    expect(
+      deletes.filter((key) => !left.includes(key)),
+      verb,
+    ).toEqual(expected);
     for (const key of puts.keys()) this.#live.add(key);
     for (const key of ours.deletes) this.#live.delete(key);
   }
@@ -213,7 +247,8 @@ class Lake {
     for (const [key, value] of call.puts) {
       if (key === headKey) continue;
       if (key === formatKey) {
-        if (verb === "open") puts.push([key, toHex(encodeValue(FormatValue, { formatVersion: 9n, writerVersion: "moraine-ts 0.1.0" }))]);
+        if (verb === "open")
+          puts.push([key, toHex(encodeValue(FormatValue, { formatVersion: 9n, writerVersion: "moraine-ts 0.1.0" }))]);
         continue;
       }
       puts.push([this.#translate(key, value), value]);
@@ -226,9 +261,12 @@ class Lake {
    * entries behind there; here they are worked out from the row, and go with it.
    */
   #expectedDeletes(call: Call): string[] {
-    const deletes = [...call.deletes].map((key) => this.#tombstones.get(key) ?? key).filter((key) => this.#live.has(key));
+    const deletes = [...call.deletes]
+      .map((key) => this.#tombstones.get(key) ?? key)
+      .filter((key) => this.#live.has(key));
     const row = rowOfWrongRemovals(call);
-    if (row !== undefined) for (const key of this.#live) if (key.startsWith("0703") && key.endsWith(row)) deletes.push(key);
+    if (row !== undefined)
+      for (const key of this.#live) if (key.startsWith("0703") && key.endsWith(row)) deletes.push(key);
     return deletes.sort();
   }
 
@@ -267,7 +305,8 @@ function kindOf(message: string): string {
 
 function expectedResult(call: Call): unknown {
   const { result } = call;
-  if (typeof result === "object" && result !== null && "error" in result) return { error: kindOf(String(result.error)) };
+  if (typeof result === "object" && result !== null && "error" in result)
+    return { error: kindOf(String(result.error)) };
   return result ?? undefined;
 }
 
@@ -285,7 +324,11 @@ class ChunkInputs {
       if (key.kind === "schema") {
         schemas.set(`${key.tableId}/${key.schemaVersion}`, decodeValue(InlineSchemaValue, fromHex(value)).arrowSchema);
       } else if (key.kind === "chunk") {
-        this.#bodies.push({ tableId: key.tableId, schemaVersion: key.schemaVersion, body: decodeValue(InlineChunkValue, fromHex(value)).body });
+        this.#bodies.push({
+          tableId: key.tableId,
+          schemaVersion: key.schemaVersion,
+          body: decodeValue(InlineChunkValue, fromHex(value)).body,
+        });
       }
     }
   }
@@ -294,7 +337,8 @@ class ChunkInputs {
     const chunk = this.#bodies[this.#next++];
     const schemaVersion = op.count("schema_version");
     const arrowSchema = this.#schemas.get(`${op.table()}/${schemaVersion}`);
-    if (chunk === undefined || arrowSchema === undefined) throw new Error("the script holds no Arrow bytes for an insert");
+    if (chunk === undefined || arrowSchema === undefined)
+      throw new Error("the script holds no Arrow bytes for an insert");
     return { schemaVersion, arrowSchema, arrowBody: chunk.body, rowCount: op.list("rows").length };
   }
 }
@@ -312,7 +356,9 @@ class FileEntriesByFile {
   }
 
   removed(dataFileId: bigint, removals: readonly FileIndexRemoval[]): void {
-    const left = (this.#entries.get(dataFileId) ?? []).filter(({ rowId }) => !removals.some((removal) => removal.rowId === rowId));
+    const left = (this.#entries.get(dataFileId) ?? []).filter(
+      ({ rowId }) => !removals.some((removal) => removal.rowId === rowId),
+    );
     this.#entries.set(dataFileId, left);
   }
 
@@ -373,7 +419,11 @@ function rowHandlers(chunks: ChunkInputs): Readonly<Record<string, GoldenHandler
       return tx.registerDeleteFile({ table: op.table(), file: deleteFile(op), removals });
     },
     expire_data_file: (tx, op) =>
-      tx.expireDataFile({ table: op.table(), file: op.count("file") as never, removals: files.expire(op.count("file")) }),
+      tx.expireDataFile({
+        table: op.table(),
+        file: op.count("file") as never,
+        removals: files.expire(op.count("file")),
+      }),
   };
 }
 

@@ -10,7 +10,12 @@ export interface ModelRow {
 export interface ModelIndex {
   readonly indexId: bigint;
   readonly unique: boolean;
-  readonly columns: readonly { readonly columnId: bigint; readonly columnType: string; readonly descending: boolean; readonly nullsFirst: boolean }[];
+  readonly columns: readonly {
+    readonly columnId: bigint;
+    readonly columnType: string;
+    readonly descending: boolean;
+    readonly nullsFirst: boolean;
+  }[];
 }
 
 /** A file of the model: the row id of each position, and which positions are dead. */
@@ -47,7 +52,9 @@ export function layoutOf(index: ModelIndex): IndexLayout {
 
 /** The entry that a row has in an index, by the plain encoder. */
 export function entryOf(index: ModelIndex, row: ModelRow): { readonly key: string; readonly value: string } {
-  const values = index.columns.map(({ columnId, columnType }) => toIndexValue(columnType, row.values.get(columnId) ?? null));
+  const values = index.columns.map(({ columnId, columnType }) =>
+    toIndexValue(columnType, row.values.get(columnId) ?? null),
+  );
   const { key, value } = encodeIndexEntry(layoutOf(index), values, row.rowId);
   return { key: toHex(key), value: toHex(value) };
 }

@@ -1,5 +1,16 @@
 import { createRequire } from "node:module";
-import { Field, Int64, makeData, RecordBatch, Schema, Struct, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
+import {
+  Field,
+  Int64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table,
+  tableToIPC,
+  Utf8,
+  vectorFromArray,
+} from "apache-arrow";
 import { encodeBody } from "../inline/arrow-body.js";
 import { encodeSchema, parseSchema } from "../inline/arrow-schema.js";
 import { encodeRows, type PlainRow } from "../inline/encode-rows.js";

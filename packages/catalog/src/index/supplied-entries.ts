@@ -1,0 +1,132 @@
+import { ConstraintError, type EntityValue } from "@moraine/codec";
+import type { FileIndexEntry, FileIndexRemoval, FileIndexVectors, IndexEntry } from "../operations.js";
+import { incomplete, RowCover } from "./completeness.js";
+import type { EntryBuilder } from "./entry-builder.js";
+
+type DataFile = EntityValue["data_file"];
+
+/** Whether a row id is one of a file's. */
+export type RowCheck = (file: DataFile, rowId: bigint) => Promise<boolean>;
+
+/** Whether a row id lies in the range that a file's first row id opens. A file without one embeds its ids, and only it knows them. */
+export function inDenseRange(file: DataFile, rowId: bigint): boolean {
+  return (
+    file.rowIdStart === undefined || (rowId >= file.rowIdStart && rowId < file.rowIdStart + file.recordCount)
+  );
+}
+
+/** Adds a caller's entries for the rows of a new file: one for each row that the same commit does not delete again. */
+export function addFileEntries(
+  builder: EntryBuilder,
+  file: DataFile,
+  entries: readonly FileIndexEntry[] | readonly FileIndexVectors[],
+  dead: ReadonlySet<number>,
+): void {
+  const rows = Number(file.recordCount);
+  const start = file.rowIdStart ?? 0n;
+  const cover = new RowCover(rows);
+  for (const entry of entries) {
+    if (entry.index !== builder.indexId) continue;
+    if ("columns" in entry) {
+      addVectors(builder, entry, rows, start, dead);
+      return;
+    }
+    const { ordinal, values } = entry;
+    if (!Number.isSafeInteger(ordinal) || ordinal < 0 || ordinal >= rows) {
+      throw new ConstraintError(
+        `an entry of index ${builder.indexId} names row ${String(ordinal)} of a file with ${rows} rows`,
+        { remedy: "Number the rows of the file from 0." },
+      );
+    }
+    if (!cover.add(ordinal)) {
+      throw new ConstraintError(`row ${ordinal} of the file has two entries for index ${builder.indexId}`, {
+        remedy: "Give one entry for each row and index.",
+      });
+    }
+    if (!dead.has(ordinal)) builder.addValues(values, start + BigInt(ordinal));
+  }
+  for (let ordinal = 0; ordinal < rows; ordinal++) {
+    if (!cover.has(ordinal) && !dead.has(ordinal)) throw incomplete(builder, "entries", cover.count, rows);
+  }
+}
+
+function addVectors(
+  builder: EntryBuilder,
+  entry: FileIndexVectors,
+  rows: number,
+  start: bigint,
+  dead: ReadonlySet<number>,
+): void {
+  const { columns } = entry;
+  if (columns.length !== builder.context.columnIds.length || columns.some((column) => column.length !== rows)) {
+    throw incomplete(builder, "rows in vectors", columns[0]?.length ?? 0, rows);
+  }
+  const rowIds = new BigUint64Array(rows);
+  for (let i = 0; i < rows; i++) rowIds[i] = start + BigInt(i);
+  const alive =
+    dead.size === 0 ? undefined : Uint32Array.from({ length: rows }, (_, i) => i).filter((i) => !dead.has(i));
+  builder.addVectors(columns, rowIds, alive);
+}
+
+/** Takes out a caller's entries for rows that die in a file: exactly as many as die, each once. */
+export async function removeFileEntries(
+  builder: EntryBuilder,
+  file: DataFile,
+  removals: readonly FileIndexRemoval[],
+  needed: bigint,
+  isRowOf: RowCheck,
+): Promise<void> {
+  const seen = new Set<bigint>();
+  for (const { index, rowId, values } of removals) {
+    if (index !== builder.indexId) continue;
+    await requireRow(file, rowId, isRowOf);
+    if (seen.has(rowId)) {
+      throw new ConstraintError(`row ${rowId} is removed twice from index ${builder.indexId}`, {
+        remedy: "Name each dead row once.",
+      });
+    }
+    seen.add(rowId);
+    builder.removeValues(values, rowId);
+  }
+  if (BigInt(seen.size) !== needed) throw incomplete(builder, "removals", seen.size, needed);
+}
+
+/** Adds a caller's entries for the rows that files hold when an index is created: exactly the live ones. */
+export async function addBackfill(
+  builder: EntryBuilder,
+  files: readonly DataFile[],
+  entries: readonly IndexEntry[],
+  needed: bigint,
+  died: (rowId: bigint) => boolean,
+  isRowOf: RowCheck,
+): Promise<void> {
+  const seen = new Set<bigint>();
+  for (const { rowId, values } of entries) {
+    if (died(rowId)) continue;
+    if (typeof rowId !== "bigint" || !(await isRowOfAny(files, rowId, isRowOf))) {
+      throw new ConstraintError("an entry for the new index names a row that is in no data file of the table", {
+        remedy: "Give entries for the live rows of data files only; inline rows are read by moraine.",
+      });
+    }
+    if (seen.has(rowId)) {
+      throw new ConstraintError(`row ${rowId} has two entries for the new index`, {
+        remedy: "Give one entry for each row.",
+      });
+    }
+    seen.add(rowId);
+    builder.addValues(values, rowId);
+  }
+  if (BigInt(seen.size) !== needed) throw incomplete(builder, "entries", seen.size, needed);
+}
+
+export async function requireRow(file: DataFile, rowId: bigint, isRowOf: RowCheck): Promise<void> {
+  if (typeof rowId === "bigint" && (await isRowOf(file, rowId))) return;
+  throw new ConstraintError(`row ${String(rowId)} is not a row of data file ${file.dataFileId}`, {
+    remedy: "Name rows by their row ids: the file's first row id plus the position, or the id that the file embeds.",
+  });
+}
+
+async function isRowOfAny(files: readonly DataFile[], rowId: bigint, isRowOf: RowCheck): Promise<boolean> {
+  for (const file of files) if (await isRowOf(file, rowId)) return true;
+  return false;
+}
