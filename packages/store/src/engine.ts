@@ -1,5 +1,5 @@
 import { DbBuilder, FlushType, SstBlockSize, type Db } from "@slatedb/uniffi";
-import { FencedError, StoreError, StoreUnavailableError } from "@moraine/codec";
+import { FencedError, OpenRacedError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import type { Backend } from "./backend.js";
 import { FlushGroup } from "./flush-group.js";
 import { limits } from "./limits.js";
@@ -104,6 +104,13 @@ async function buildDb(backend: Backend, options: EngineOptions): Promise<Db> {
       throw error;
     }
   } catch (error) {
+    // Two first openings of a store write the same first manifest, and one of them loses.
+    if (error instanceof Error && /version already exists/u.test(error.message)) {
+      throw new OpenRacedError("another writer made the store at the same moment", {
+        remedy: "Open the store again if this process should be its writer.",
+        cause: error,
+      });
+    }
     throw storeErrorFrom(error, "the store could not be opened");
   } finally {
     settings.dispose();
