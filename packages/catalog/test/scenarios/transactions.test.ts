@@ -1,10 +1,13 @@
-import type { FileIndexEntry, PlainRow } from "../../src/index.js";
 import type { IndexId, TableId } from "@moraine/codec";
 import { describe, expect, it } from "vitest";
+import type { FileIndexEntry, PlainRow } from "../../src/index.js";
 import { failureOf } from "../support/errors.js";
-import { indexEntriesIn } from "../support/hooked-store.js";
+import { indexEntriesIn, indexWritesIn } from "../support/hooked-store.js";
 import { storedEntries } from "../support/index-oracle.js";
 import { Lake } from "../support/lake.js";
+
+// The report's 60,000 rows in the long form; every internal window is crossed many times by fewer.
+const largeFileRows = (process.env["MORAINE_FAULTS"] ?? "") === "" ? 5_000 : 60_000;
 
 describe("uniqueness inside one commit", () => {
   it("S01 a value inserted, deleted and inserted again belongs to the last row", async () => {
@@ -16,7 +19,7 @@ describe("uniqueness inside one commit", () => {
       tx.inlineDelete({ table, rowId: before });
       return [before, tx.inlineInsert({ table, rows: [{ id: "Bob" }] })];
     });
-    expect(second).toBe(first! + 1n);
+    expect(second).toBe(first + 1n);
     expect(await lake.lookup(unique, "Bob")).toEqual([second]);
     expect(await lake.column(table, "id")).toEqual(["Bob"]);
     await lake.expectVerified(table);
@@ -36,14 +39,18 @@ describe("uniqueness inside one commit", () => {
     await lake.expectVerified(table);
   });
 
-  it.each([511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 60_000])(
+  it.each([511, 513, 1023, 1025, 2048, 2049, largeFileRows])(
     "S04 a commit that replaces all %i rows of a file by the same values keeps both indexes exact",
     async (count) => {
       const lake = await Lake.open();
       const table = await lake.table("lines", { linenumber: "INTEGER", orderkey: "BIGINT", part: "INTEGER" });
       const unique = await lake.index(table, ["linenumber", "orderkey"], { unique: true });
       const multi = await lake.index(table, ["part"]);
-      const rows = Array.from({ length: count }, (_, i) => ({ linenumber: (i % 7) + 1, orderkey: BigInt(Math.floor(i / 7)), part: i % 100 }));
+      const rows = Array.from({ length: count }, (_, i) => ({
+        linenumber: (i % 7) + 1,
+        orderkey: BigInt(Math.floor(i / 7)),
+        part: i % 100,
+      }));
       const old = await lake.register(table, rows);
       const file = await lake.writeFile(table, rows);
       const { rowIdStart } = await lake.commit((tx) => {
@@ -57,12 +64,16 @@ describe("uniqueness inside one commit", () => {
     },
   );
 
-  it.each([511, 513, 1025, 2049])("S04 the same with %i inline rows that are deleted one by one", async (count) => {
+  it.each([513, 1025])("S04 the same with %i inline rows that are deleted one by one", async (count) => {
     const lake = await Lake.open();
     const table = await lake.table("lines", { linenumber: "INTEGER", orderkey: "BIGINT", part: "INTEGER" });
     await lake.index(table, ["linenumber", "orderkey"], { unique: true });
     await lake.index(table, ["part"]);
-    const rows = Array.from({ length: count }, (_, i) => ({ linenumber: (i % 7) + 1, orderkey: BigInt(Math.floor(i / 7)), part: i % 100 }));
+    const rows = Array.from({ length: count }, (_, i) => ({
+      linenumber: (i % 7) + 1,
+      orderkey: BigInt(Math.floor(i / 7)),
+      part: i % 100,
+    }));
     const first = await lake.insert(table, ...rows);
     const again = await lake.commit((tx) => {
       for (let i = 0n; i < count; i++) tx.inlineDelete({ table, rowId: first + i });
@@ -79,7 +90,7 @@ describe("uniqueness inside one commit", () => {
     const first = await lake.insert(table, { id: 1n, n: 10n }, { id: 2n, n: 20n });
     const again = await lake.commit((tx) => {
       tx.inlineDelete({ table, rowId: first });
-      tx.addColumn({ table, column: { name: "extra", columnType: "BIGINT" } });
+      tx.addColumn({ table, definition: { name: "extra", columnType: "BIGINT" } });
       return tx.inlineInsert({ table, rows: [{ id: 1n, n: 30n, extra: 0n }] });
     });
     expect(await lake.lookup(unique, 1n)).toEqual([again]);
@@ -101,8 +112,8 @@ describe("uniqueness inside one commit", () => {
     });
     // An update gives the row a new id here, so the entry of the unchanged key is put once over itself, and never deleted.
     const [batch] = lake.store.batches.slice(before);
-    expect(indexEntriesIn(batch!, a).map(({ value }) => value !== undefined)).toEqual([true]);
-    expect(indexEntriesIn(batch!, b).map(({ value }) => value !== undefined).sort()).toEqual([false, true]);
+    expect(indexWritesIn(batch, a)).toEqual({ puts: 1, deletes: 0 });
+    expect(indexWritesIn(batch, b)).toEqual({ puts: 1, deletes: 1 });
     expect(await lake.lookup(a, 1n)).toEqual([updated]);
     expect(await lake.lookup(b, 10n)).toEqual([]);
     expect(await lake.lookup(b, 20n)).toEqual([updated]);
@@ -115,7 +126,11 @@ describe("uniqueness inside one commit", () => {
     await lake.index(table, ["a"], { unique: true });
     await lake.index(table, ["b"]);
     await lake.insert(table, { a: 1n, b: 10n }, { a: 2n, b: 20n });
-    const { dataFileId } = await lake.register(table, [{ a: 3n, b: 30n }, { a: 4n, b: 40n }, { a: 5n, b: 50n }]);
+    const { dataFileId } = await lake.register(table, [
+      { a: 3n, b: 30n },
+      { a: 4n, b: 40n },
+      { a: 5n, b: 50n },
+    ]);
     const deleteFile = await lake.deleteRows(table, dataFileId, [1]);
     const again = await lake.writeDeleteFile(table, dataFileId, [1]);
     const before = lake.store.writes;
@@ -152,10 +167,17 @@ describe("uniqueness inside one commit", () => {
     const lake = await Lake.open();
     const table = await lake.table("t", { k: "BIGINT", v: "VARCHAR" });
     const unique = await lake.index(table, ["k"], { unique: true, name: "t_k" });
-    const rows = [{ k: 1n, v: "a" }, { k: 770_077n, v: "b" }, { k: 2n, v: "c" }, { k: 770_077n, v: "d" }];
+    const rows = [
+      { k: 1n, v: "a" },
+      { k: 770_077n, v: "b" },
+      { k: 2n, v: "c" },
+      { k: 770_077n, v: "d" },
+    ];
     const failure = await failureOf(lake.insert(table, ...rows));
     expect(failure.code).toBe("constraint");
-    expect(failure.message).toContain(`index "t_k" (id ${unique}): row 3 claims a value that row 1 holds, an addition of this commit`);
+    expect(failure.message).toContain(
+      `index "t_k" (id ${unique}): row 3 claims a value that row 1 holds, an addition of this commit`,
+    );
     expect(failure.message).not.toContain("770077");
     expect(await lake.scan(table)).toEqual([]);
     // The ids of the refused rows were never given out.
@@ -169,8 +191,19 @@ describe("uniqueness inside one commit", () => {
       { index: await lake.index(table, ["a"], { unique: true }), column: "a" },
       { index: await lake.index(table, ["b"], { unique: true }), column: "b" },
     ];
-    expect(await insertOrIgnore(lake, table, indexes, [{ a: 1n, b: 1n }, { a: 2n, b: 1n }])).toEqual({ inserted: 1, skipped: 1 });
-    expect(await insertOrIgnore(lake, table, indexes, [{ a: 1n, b: 5n }, { a: 3n, b: 3n }, { a: 4n, b: 1n }])).toEqual({ inserted: 1, skipped: 2 });
+    expect(
+      await insertOrIgnore(lake, table, indexes, [
+        { a: 1n, b: 1n },
+        { a: 2n, b: 1n },
+      ]),
+    ).toEqual({ inserted: 1, skipped: 1 });
+    expect(
+      await insertOrIgnore(lake, table, indexes, [
+        { a: 1n, b: 5n },
+        { a: 3n, b: 3n },
+        { a: 4n, b: 1n },
+      ]),
+    ).toEqual({ inserted: 1, skipped: 2 });
     expect(await insertOrIgnore(lake, table, indexes, [{ a: 3n, b: 1n }])).toEqual({ inserted: 0, skipped: 1 });
     expect(await lake.column(table, "a")).toEqual([1n, 3n]);
     await lake.expectVerified(table);
@@ -192,7 +225,8 @@ async function insertOrIgnore(
   return await lake.commit(async (tx) => {
     const taken = new Map(indexes.map(({ column }) => [column, new Set<unknown>()]));
     for (const { index, column } of indexes) {
-      for (const row of rows) if ((await lake.lookup(index, row[column])).length > 0) taken.get(column)!.add(row[column]);
+      for (const row of rows)
+        if ((await lake.lookup(index, row[column])).length > 0) taken.get(column)!.add(row[column]);
     }
     const kept = rows.filter((row) => {
       if (indexes.some(({ column }) => taken.get(column)!.has(row[column]))) return false;
@@ -216,7 +250,12 @@ describe("a commit that an index refuses has no effect at all", () => {
     { what: "the first index", row: { a: 10n, b: 99n, c: 99n, note: "n" }, code: "constraint", says: /index "a_u"/u },
     { what: "the second index", row: { a: 99n, b: 20n, c: 99n, note: "n" }, code: "constraint", says: /index "b_u"/u },
     { what: "the last index", row: { a: 99n, b: 99n, c: 20n, note: "n" }, code: "constraint", says: /index "c_u"/u },
-    { what: "the encoder of the last column", row: { a: 99n, b: 99n, c: 99n, note: tooLong }, code: "constraint", says: /1025.*1024/u },
+    {
+      what: "the encoder of the last column",
+      row: { a: 99n, b: 99n, c: 99n, note: tooLong },
+      code: "constraint",
+      says: /1025.*1024/u,
+    },
   ];
 
   async function openTable(): Promise<{ lake: Lake; table: TableId; indexes: IndexId[] }> {
@@ -241,7 +280,9 @@ describe("a commit that an index refuses has no effect at all", () => {
     );
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(says);
-    expect({ entries: await entriesOf(lake, indexes), head: await lake.head(), writes: lake.store.writes }).toEqual(before);
+    expect({ entries: await entriesOf(lake, indexes), head: await lake.head(), writes: lake.store.writes }).toEqual(
+      before,
+    );
     await lake.expectVerified(table);
     // The same handle goes on working.
     const again = await lake.insert(table, { a: 30n, b: 30n, c: 30n, note: "third" });
@@ -265,7 +306,9 @@ describe("a commit that an index refuses has no effect at all", () => {
       const failure = await failureOf(lake.commit((tx) => tx.registerDataFile({ table, file, entries })));
       expect(failure.code).toBe("constraint");
       expect(failure.message).toMatch(says);
-      expect({ entries: await entriesOf(lake, indexes), head: await lake.head(), writes: lake.store.writes }).toEqual(before);
+      expect({ entries: await entriesOf(lake, indexes), head: await lake.head(), writes: lake.store.writes }).toEqual(
+        before,
+      );
     }
     await lake.expectVerified(table);
   });
@@ -273,7 +316,9 @@ describe("a commit that an index refuses has no effect at all", () => {
   it("S11 a value that its column cannot hold is refused when the verb is called, and the closure can go on without it", async () => {
     const { lake, table } = await openTable();
     await lake.commit(async (tx) => {
-      const failure = await failureOf(async () => tx.inlineInsert({ table, rows: [{ a: 30n, b: 30n, c: 30n, note: 5 }] }));
+      const failure = await failureOf(async () =>
+        tx.inlineInsert({ table, rows: [{ a: 30n, b: 30n, c: 30n, note: 5 }] }),
+      );
       expect(failure.code).toBe("invalid_argument");
       expect(failure.message).toMatch(/rows\[0\], column "note"/u);
       tx.inlineInsert({ table, rows: [{ a: 30n, b: 30n, c: 30n, note: "5" }] });

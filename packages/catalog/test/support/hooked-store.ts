@@ -97,3 +97,13 @@ export function indexEntriesIn(batch: WrittenBatch, index?: bigint): BatchEntry[
   const id = index === undefined ? "" : index.toString(16).padStart(16, "0");
   return batch.filter(({ key }) => key.startsWith(`0702${id}`) || key.startsWith(`0703${id}`));
 }
+
+/** How many entries of one index, or of any, a batch puts and deletes. */
+export function indexWritesIn(
+  batch: WrittenBatch | undefined,
+  index?: bigint,
+): { readonly puts: number; readonly deletes: number } {
+  const entries = indexEntriesIn(batch ?? [], index);
+  const deletes = entries.filter(({ value }) => value === undefined).length;
+  return { puts: entries.length - deletes, deletes };
+}

@@ -1,4 +1,12 @@
-import { encodeIndexEntry, type IndexId, type IndexLayout, indexPrefix, parseColumnType, prefixEnd, type TableId } from "@moraine/codec";
+import {
+  encodeIndexEntry,
+  type IndexId,
+  type IndexLayout,
+  indexPrefix,
+  parseColumnType,
+  prefixEnd,
+  type TableId,
+} from "@moraine/codec";
 import { type DataStore, type ReadView, rowKey, rowValue } from "@moraine/store";
 import type { CatalogSnapshot } from "../../src/model/view.js";
 import type { IndexInfo } from "../../src/model/view-types.js";
@@ -40,7 +48,11 @@ export async function indexContents(
   for (const index of indexes) {
     const layout = layoutOf(snapshot, index);
     const entries = rows.map(({ rowId, values }) => {
-      const { key, value } = encodeIndexEntry(layout, index.columns.map((column) => values.get(column) ?? null), rowId);
+      const { key, value } = encodeIndexEntry(
+        layout,
+        index.columns.map((column) => values.get(column) ?? null),
+        rowId,
+      );
       return `${hex(key)}=${hex(value)}`;
     });
     stored[index.name] = await storedEntries(store, index.id);

@@ -1,5 +1,13 @@
-import { type ColumnId, type DataFileId, type DeleteFileId, type IndexId, type RowId, type SchemaId, type TableId } from "@moraine/codec";
-import { type DataStore, DataStoreSet, dropMemoryDataStore, dropMemoryStore, openDataStore, openStore, type WritableStore } from "@moraine/store";
+import type { ColumnId, DataFileId, DeleteFileId, IndexId, RowId, SchemaId, TableId } from "@moraine/codec";
+import {
+  type DataStore,
+  DataStoreSet,
+  dropMemoryDataStore,
+  dropMemoryStore,
+  openDataStore,
+  openStore,
+  type WritableStore,
+} from "@moraine/store";
 import { expect, onTestFinished } from "vitest";
 import {
   Catalog,
@@ -36,6 +44,8 @@ export interface IndexOptions {
 }
 
 let lakes = 0;
+/** Counted over all lakes: one that is opened again must not write over its own files. */
+let files = 0;
 
 /** A catalog on a store of its own, with what tests do to it all the time. */
 export class Lake {
@@ -44,9 +54,14 @@ export class Lake {
   readonly store: HookedStore;
   readonly catalog: Catalog;
   readonly #data: DataStore | undefined;
-  #files = 0;
 
-  private constructor(location: string, dataPath: string | undefined, store: HookedStore, catalog: Catalog, data: DataStore | undefined) {
+  private constructor(
+    location: string,
+    dataPath: string | undefined,
+    store: HookedStore,
+    catalog: Catalog,
+    data: DataStore | undefined,
+  ) {
     this.location = location;
     this.dataPath = dataPath;
     this.store = store;
@@ -96,7 +111,11 @@ export class Lake {
   /** A table in `main`: column names with their types. */
   async table(name: string, columns: Readonly<Record<string, string>>): Promise<TableId> {
     return await this.commit((tx) =>
-      tx.createTable({ schema: main, name, columns: Object.entries(columns).map(([column, columnType]) => ({ name: column, columnType })) }),
+      tx.createTable({
+        schema: main,
+        name,
+        columns: Object.entries(columns).map(([column, columnType]) => ({ name: column, columnType })),
+      }),
     );
   }
 
@@ -131,24 +150,30 @@ export class Lake {
   /** Writes a data file of a table and gives what registers it. */
   async writeFile(table: TableId, rows: readonly PlainRow[]): Promise<DataFile> {
     const snapshot = await this.catalog.snapshot();
-    const columns = snapshot
-      .columnsOf(table)
-      .map(({ id, name, columnType }) => ({ fieldId: id, name, columnType }));
-    this.#files += 1;
-    const path = `data-${this.#files}.parquet`;
+    const columns = snapshot.columnsOf(table).map(({ id, name, columnType }) => ({ fieldId: id, name, columnType }));
+    files += 1;
+    const path = `data-${files}.parquet`;
     const { bytes, fileSizeBytes, footerSize } = dataFileBytes(columns, rows);
     await this.data.put(folderOf(snapshot, table) + path, bytes);
     return { path, recordCount: rows.length, fileSizeBytes, footerSize };
   }
 
   /** Writes a delete file for a data file that is registered, or whose id and path are known, and gives what registers it. */
-  async writeDeleteFile(table: TableId, dataFileId: DataFileId, positions: readonly number[], targetPath?: string): Promise<DeleteFile> {
+  async writeDeleteFile(
+    table: TableId,
+    dataFileId: DataFileId,
+    positions: readonly number[],
+    targetPath?: string,
+  ): Promise<DeleteFile> {
     const snapshot = await this.catalog.snapshot();
     const target = targetPath ?? snapshot.dataFilesOf(table).find(({ id }) => id === dataFileId)?.path;
     if (target === undefined) throw new Error(`data file ${dataFileId} is not there`);
-    this.#files += 1;
-    const path = `delete-${this.#files}.parquet`;
-    const { bytes, fileSizeBytes, footerSize } = deleteFileBytes(this.objectPath(folderOf(snapshot, table) + target), positions);
+    files += 1;
+    const path = `delete-${files}.parquet`;
+    const { bytes, fileSizeBytes, footerSize } = deleteFileBytes(
+      this.objectPath(folderOf(snapshot, table) + target),
+      positions,
+    );
     await this.data.put(folderOf(snapshot, table) + path, bytes);
     return { dataFileId, path, deleteCount: positions.length, fileSizeBytes, footerSize };
   }
@@ -202,6 +227,10 @@ export class Lake {
   async expectVerified(table: TableId): Promise<void> {
     using scope = await this.catalog.reads();
     const { stored, expected } = await indexContents(scope, this.store.inner, this.#data, table);
-    expect(stored).toEqual(expected);
+    expectSame(stored, expected);
   }
+}
+
+function expectSame(stored: unknown, expected: unknown): void {
+  expect(stored).toEqual(expected);
 }

@@ -1,5 +1,12 @@
 import { createRequire } from "node:module";
-import { type ColumnId, type IndexValue, parseColumnType, parseIndexValue, type TableId, toIndexValue } from "@moraine/codec";
+import {
+  type ColumnId,
+  type IndexValue,
+  parseColumnType,
+  parseIndexValue,
+  type TableId,
+  toIndexValue,
+} from "@moraine/codec";
 import type { DataStore } from "@moraine/store";
 import { Decimal, tableFromIPC } from "apache-arrow";
 import type { CatalogSnapshot } from "../../src/model/view.js";
@@ -26,12 +33,17 @@ export async function liveRows(scope: ReadScope, data: DataStore | undefined, ta
     if (data === undefined) throw new Error("the rows of data files cannot be read without a data store");
     const dead = new Set<number>();
     for (const deleteFile of snapshot.deleteFilesOf(table).filter(({ dataFileId }) => dataFileId === file.id)) {
-      for (const position of await deletePositions(data, folderOf(snapshot, table) + deleteFile.path)) dead.add(position);
+      for (const position of await deletePositions(data, folderOf(snapshot, table) + deleteFile.path))
+        dead.add(position);
     }
     const content = await arrowTable(data, folderOf(snapshot, table) + file.path);
-    const ids = content.schema.fields.findIndex((field) => field.metadata.get("PARQUET:field_id") === embeddedRowIdField);
+    const ids = content.schema.fields.findIndex(
+      (field) => field.metadata.get("PARQUET:field_id") === embeddedRowIdField,
+    );
     const vectors = columns.map((column) => {
-      const at = content.schema.fields.findIndex((field) => field.metadata.get("PARQUET:field_id") === String(column.id));
+      const at = content.schema.fields.findIndex(
+        (field) => field.metadata.get("PARQUET:field_id") === String(column.id),
+      );
       return { column, vector: at < 0 ? undefined : content.getChildAt(at) };
     });
     for (let position = 0; position < content.numRows; position++) {
@@ -41,7 +53,9 @@ export async function liveRows(scope: ReadScope, data: DataStore | undefined, ta
       const values = new Map(
         vectors.map(({ column, vector }) => [
           column.id,
-          vector === undefined || vector === null ? defaultOf(column) : indexValueOf(column, vector.get(position), vector.type),
+          vector === undefined || vector === null
+            ? defaultOf(column)
+            : indexValueOf(column, vector.get(position), vector.type),
         ]),
       );
       rows.push({ rowId, values });
@@ -55,7 +69,10 @@ async function inlineRows(scope: ReadScope, table: TableId, columns: readonly Co
   return rows.map((row) => ({
     rowId: row.rowId,
     values: new Map(
-      columns.map((column) => [column.id, column.name in row.values ? indexValueOf(column, row.values[column.name]) : defaultOf(column)]),
+      columns.map((column) => [
+        column.id,
+        column.name in row.values ? indexValueOf(column, row.values[column.name]) : defaultOf(column),
+      ]),
     ),
   }));
 }
@@ -95,7 +112,8 @@ function indexValueOf(column: ColumnInfo, value: unknown, type?: unknown): Index
   switch (logical) {
     case "decimal": {
       const words = value as Uint32Array;
-      const wide = BigInt(words[0]!) | (BigInt(words[1]!) << 32n) | (BigInt(words[2]!) << 64n) | (BigInt(words[3]!) << 96n);
+      const wide =
+        BigInt(words[0]!) | (BigInt(words[1]!) << 32n) | (BigInt(words[2]!) << 64n) | (BigInt(words[3]!) << 96n);
       if (type !== undefined && !(type instanceof Decimal)) throw new Error("a decimal that is none");
       return BigInt.asIntN(128, wide);
     }
