@@ -83,6 +83,10 @@ abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.Read
     return await measureStore(this.#view, this.#location, snapshot, options.onProgress);
   }
 
+  async maintenanceStatus(): Promise<contract.MaintenancePass[]> {
+    return await this.engine.maintenanceStatus();
+  }
+
   async close(): Promise<void> {
     await this.engine.close();
   }
@@ -182,6 +186,13 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     checkOptionalCount(options.batchSize, "batchSize", 1);
     checkOptionalFunction(options.onProgress, "onProgress");
     return await this.engine.maintain(options);
+  }
+
+  async recordMaintenancePass(pass: contract.MaintenancePass): Promise<void> {
+    if (typeof (pass as Partial<contract.MaintenancePass> | null)?.startedAtMicros !== "bigint") {
+      throw wrong("startedAtMicros", "microseconds since the epoch: a bigint");
+    }
+    await this.engine.recordMaintenancePass(pass);
   }
 
   async reclaimIndexEntries(args: contract.ReclaimIndexEntriesArguments): Promise<number> {

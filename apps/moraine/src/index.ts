@@ -72,6 +72,8 @@ export type {
   MacroType,
   MaintainOptions,
   MaintainReport,
+  MaintenancePass,
+  MaintenanceStep,
   MappingInfo,
   NameMappingInfo,
   OpenOptions,

@@ -285,6 +285,16 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
    */
   census(options?: CensusOptions): Promise<Census>;
 
+  /**
+   * Maintenance passes that were recorded, the newest first. The newest 16 are kept.
+   *
+   * @example
+   * const pass = { startedAtMicros: 0n, trigger: "manual", steps: [] };
+   * await catalog.recordMaintenancePass(pass);
+   * await catalog.maintenanceStatus(); // => [pass]
+   */
+  maintenanceStatus(): Promise<MaintenancePass[]>;
+
   /** Closes the handle; its calls then fail with `closed`. Closing twice is harmless. `await using` does it by itself. */
   close(): Promise<void>;
 }
@@ -362,6 +372,16 @@ export interface Catalog extends ReadOnlyCatalog {
    * (await catalog.maintain()).indexEntriesReclaimed; // => 3
    */
   maintain(options?: MaintainOptions): Promise<MaintainReport>;
+
+  /**
+   * Records what a maintenance pass did, for `maintenanceStatus`. Makes no snapshot.
+   *
+   * @example
+   * const steps = [{ step: "sweep indexes", status: "ran", detail: "3 entries" }] as const;
+   * await catalog.recordMaintenancePass({ startedAtMicros: 0n, trigger: "scheduled", steps });
+   * (await catalog.maintenanceStatus())[0]?.trigger; // => "scheduled"
+   */
+  recordMaintenancePass(pass: MaintenancePass): Promise<void>;
 
   /**
    * Deletes at most `limit` entries of one dropped index. Gives how many it deleted. `constraint` while the index is live.
@@ -541,6 +561,22 @@ export interface MaintainReport {
   readonly indexesSwept: number;
   readonly indexEntriesReclaimed: number;
   readonly fileColumnStatsReclaimed: number;
+}
+
+export interface MaintenancePass {
+  /** Microseconds since the epoch, UTC. */
+  readonly startedAtMicros: bigint;
+  /** `manual`, `scheduled`, or the caller's own word. */
+  readonly trigger: string;
+  readonly steps: readonly MaintenanceStep[];
+}
+
+/** One step of a maintenance pass. */
+export interface MaintenanceStep {
+  readonly step: string;
+  readonly status: "ran" | "skipped" | "failed";
+  /** What it did, or why not. */
+  readonly detail: string;
 }
 
 export interface ReclaimIndexEntriesArguments {
@@ -1071,8 +1107,9 @@ export interface Transaction extends CatalogSnapshot {
   inlineInsert(args: InlineInsertArguments): RowId;
 
   /**
-   * Ends one inline row. Entries of a row that is still inline are found by moraine; one that was flushed to a file needs
-   * `removals`. `not_found` for a row id that was never given out or a row that has ended already.
+   * Ends one row, by its id. A row in a data file is looked up there, and its position recorded as deleted without a delete
+   * file. Its index entries are moraine's own work, wherever the row is. `not_found` for a row id that was never given out or
+   * a row that has ended already; `constraint` for a row of a file that the same commit registers.
    *
    * @example
    * await catalog.commit((tx) => {
@@ -1490,8 +1527,6 @@ export interface InlineInsertArguments {
 export interface InlineDeleteArguments {
   readonly table: TableId;
   readonly rowId: RowId | bigint;
-  /** Values of the row for every index of the table. Needed only for a row that has been flushed to a file. */
-  readonly removals?: readonly FileIndexRemoval[];
 }
 
 /** A data file that a flush registers: its rows keep the ids and the age that they had inline. */

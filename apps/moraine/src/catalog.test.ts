@@ -1,0 +1,227 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ErrorCode, OpenOptions } from "moraine";
+import { Catalog, mainSchema, MoraineError } from "moraine";
+import { afterAll, describe, expect, it } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "moraine-catalog-"));
+process.env["MORAINE_RUNTIME_DIR"] = join(folder, "run");
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+async function refusal(work: () => Promise<unknown>): Promise<Refusal> {
+  const error: unknown = await work().then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(MoraineError);
+  const { code, message, remedy } = error as MoraineError;
+  expect(remedy).not.toBe("");
+  return { code, message };
+}
+
+const columns = [{ name: "k", columnType: "BIGINT" }];
+
+describe("options", () => {
+  it.each<[string, unknown, ErrorCode, RegExp]>([
+    ["none", undefined, "invalid_argument", /options must be an object/u],
+    ["an unknown one", { store: "memory://o", datapath: "x" }, "invalid_argument", /"datapath"/u],
+    ["no store", {}, "invalid_argument", /store must be/u],
+    ["an empty store", { store: "" }, "invalid_argument", /store must be/u],
+    ["a store of an unknown kind", { store: "ftp://x" }, "configuration", /ftp/u],
+    ["an empty data path", { store: "memory://o", dataPath: "" }, "invalid_argument", /dataPath must be/u],
+    ["a data path of an unknown kind", { store: "memory://o", dataPath: "ftp://x" }, "unsupported", /ftp/u],
+    ["flush of another word", { store: "memory://o", flush: "lazy" }, "invalid_argument", /flush must be/u],
+    ["flush without its interval", { store: "memory://o", flush: {} }, "invalid_argument", /flush\.intervalMs/u],
+    ["flush with more", { store: "memory://o", flush: { intervalMs: 1, ms: 1 } }, "invalid_argument", /"ms"/u],
+    [
+      "an interval of nothing",
+      { store: "memory://o", flush: { intervalMs: 0 } },
+      "invalid_argument",
+      /flush\.intervalMs/u,
+    ],
+    ["a word for takeOver", { store: "memory://o", takeOver: "yes" }, "invalid_argument", /takeOver must be/u],
+    ["null for encrypted", { store: "memory://o", encrypted: null }, "invalid_argument", /encrypted must be/u],
+    ["half a timeout", { store: "memory://o", requestTimeoutMs: 0.5 }, "invalid_argument", /requestTimeoutMs must be/u],
+    ["a number for blockCache", { store: "memory://o", blockCache: 1 }, "invalid_argument", /blockCache must be/u],
+  ])("with %s are refused by name", async (_, options, code, message) => {
+    const refused = await refusal(() => Catalog.open(options as OpenOptions));
+    expect(refused.code).toBe(code);
+    expect(refused.message).toMatch(message);
+  });
+
+  it("of a read-only handle are checked as well", async () => {
+    const open = (options: object) => refusal(() => Catalog.openReadOnly(options as { store: string }));
+    expect((await open({ store: "memory://o", dataPath: "x" })).message).toMatch(/"dataPath"/u);
+    expect((await open({ store: "memory://o", pollIntervalMs: -1 })).message).toMatch(/pollIntervalMs/u);
+    expect((await open({ store: "memory://nothing" })).code).toBe("not_found");
+  });
+
+  it("of calls are checked as well", async () => {
+    await using catalog = await Catalog.open({ store: "memory://calls" });
+    const closure = (): void => undefined;
+    const calls: [string, () => Promise<unknown>][] = [
+      ['"auther"', () => catalog.commit(closure, { auther: "x" } as object)],
+      ["message", () => catalog.commit(closure, { message: 1 as never })],
+      ["signal", () => catalog.commit(closure, { signal: "stop" as never })],
+      ["closure", () => catalog.commit("x" as never)],
+      ["closures", () => catalog.commitGroup("x" as never)],
+      ['"sweep"', () => catalog.maintain({ sweep: true } as object)],
+      ["batchSize", () => catalog.maintain({ batchSize: 0 })],
+      ["onProgress", () => catalog.maintain({ onProgress: 1 as never })],
+      ["onProgress", () => catalog.census({ onProgress: 1 as never })],
+      ["limit", () => catalog.snapshots({ limit: -1 })],
+      ["before", () => catalog.snapshots({ before: 1 as never })],
+      ["index", () => catalog.reclaimIndexEntries({ index: 1 as never, limit: 1 })],
+      ["limit", () => catalog.reclaimIndexEntries({ index: 1n, limit: 0 })],
+      ["startedAtMicros", () => catalog.recordMaintenancePass(undefined as never)],
+    ];
+    for (const [argument, call] of calls) {
+      const { code, message } = await refusal(call);
+      expect([argument, code]).toEqual([argument, "invalid_argument"]);
+      expect(message).toContain(argument);
+    }
+  });
+});
+
+describe("a data path", () => {
+  it("is recorded when the store is made, and then need not be named", async () => {
+    const store = join(folder, "recorded/store");
+    const dataPath = join(folder, "recorded/data");
+    await (await Catalog.open({ store, dataPath })).close();
+    await using again = await Catalog.open({ store });
+    expect((await again.snapshot()).dataPath()).toBe(`${dataPath}/`);
+  });
+
+  it("may be named again in another spelling, and no other one", async () => {
+    const store = join(folder, "fixed/store");
+    await (await Catalog.open({ store, dataPath: join(folder, "fixed/data") })).close();
+    await (await Catalog.open({ store, dataPath: `file://${folder}/fixed//data/` })).close();
+    const refused = await refusal(() => Catalog.open({ store, dataPath: join(folder, "fixed/other") }));
+    expect(refused.code).toBe("configuration");
+    // The refused handle holds nothing: neither the store nor its lock.
+    await (await Catalog.open({ store })).close();
+  });
+
+  it("that overlaps the store is refused before the store is opened", async () => {
+    const store = join(folder, "overlap/store");
+    await using writer = await Catalog.open({ store });
+    const refused = await refusal(() => Catalog.open({ store, dataPath: join(folder, "overlap") }));
+    expect(refused.code).toBe("configuration");
+    // Nobody has fenced this one.
+    await writer.commit((tx) => tx.createSchema({ name: "s" }));
+  });
+});
+
+describe("handles", () => {
+  it("of one process on one store: the newer one fences the older", async () => {
+    const store = join(folder, "two/store");
+    const older = await Catalog.open({ store });
+    const newer = await Catalog.open({ store });
+    await newer.commit((tx) => tx.createSchema({ name: "s" }));
+    expect((await refusal(() => older.commit((tx) => tx.createSchema({ name: "t" })))).code).toBe("fenced");
+    await older.close();
+    await newer.commit((tx) => tx.createSchema({ name: "u" }));
+    expect((await newer.snapshot()).schemas().map(({ name }) => name)).toEqual(["main", "s", "u"]);
+    await newer.close();
+  });
+
+  it("fail with `closed` once they are, and may be closed again", async () => {
+    const catalog = await Catalog.open({ store: "memory://closed" });
+    await using reader = await Catalog.openReadOnly({ store: "memory://closed" });
+    await catalog.close();
+    await catalog.close();
+    const calls = [
+      () => catalog.snapshot(),
+      () => catalog.snapshots(),
+      () => catalog.census(),
+      () => catalog.commit(() => undefined),
+      () => catalog.reads(),
+      () => catalog.maintain(),
+      () => catalog.maintenanceStatus(),
+    ];
+    for (const call of calls) expect((await refusal(call)).code).toBe("closed");
+    expect((await reader.snapshot()).schemas()).toHaveLength(1);
+    await reader.close();
+    expect((await refusal(() => reader.snapshot())).code).toBe("closed");
+  });
+
+  it("that only read follow the writer", async () => {
+    await using catalog = await Catalog.open({ store: "memory://followed" });
+    await using reader = await Catalog.openReadOnly({ store: "memory://followed", pollIntervalMs: 10 });
+    const { value: table } = await catalog.commit((tx) => tx.createTable({ schema: mainSchema, name: "t", columns }));
+    await expect.poll(async () => (await reader.snapshot()).tableById(table)?.name).toBe("t");
+    expect(await reader.snapshots()).toEqual(await catalog.snapshots());
+  });
+});
+
+describe("snapshots", () => {
+  it("come newest first, by pages", async () => {
+    await using catalog = await Catalog.open({ store: "memory://snapshots" });
+    for (const name of ["a", "b", "c"]) await catalog.commit((tx) => tx.createSchema({ name }), { message: name });
+    const all = await catalog.snapshots();
+    expect(all.map(({ id }) => id)).toEqual([3n, 2n, 1n, 0n]);
+    expect(all.map(({ message }) => message)).toEqual(["c", "b", "a", undefined]);
+    expect(all[0]?.changes).toBe('created_schema:"c"');
+    const [first, second] = await catalog.snapshots({ limit: 2 });
+    expect([first, second]).toEqual(all.slice(0, 2));
+    expect(await catalog.snapshots({ before: second!.id })).toEqual(all.slice(2));
+    expect(await catalog.snapshots({ limit: 0 })).toEqual([]);
+    expect(await catalog.snapshots({ before: all[3]!.id })).toEqual([]);
+  });
+});
+
+describe("a census", () => {
+  it("counts every subspace, and each index with what is dropped", async () => {
+    await using catalog = await Catalog.open({ store: "memory://census" });
+    const { value } = await catalog.commit((tx) => {
+      const table = tx.createTable({ schema: mainSchema, name: "t", columns });
+      const kept = tx.createIndex({ table, name: "kept", columns: ["k"], unique: true });
+      const dropped = tx.createIndex({ table, name: "dropped", columns: ["k"] });
+      tx.inlineInsert({ table, rows: [{ k: 1 }, { k: 2 }, { k: null }] });
+      return { table, kept, dropped };
+    });
+    await catalog.commit((tx) => tx.dropIndex({ index: value.dropped }));
+    const census = await catalog.census();
+    expect(census.location).toBe("memory://census");
+    expect(census.indexes).toEqual([
+      expect.objectContaining({
+        indexId: value.kept,
+        name: "kept",
+        tableId: value.table,
+        state: "ready",
+        entries: 3,
+        uniqueEntries: 2,
+      }),
+      expect.objectContaining({
+        indexId: value.dropped,
+        name: undefined,
+        tableId: undefined,
+        state: "dropped",
+        entries: 3,
+        uniqueEntries: 0,
+      }),
+    ]);
+    const names = census.subspaces.map(({ subspace }) => subspace);
+    expect(names).toEqual([
+      "system",
+      "snapshot",
+      "current",
+      "history",
+      "inline",
+      "index",
+      "schema_version",
+      "changelog",
+    ]);
+    for (const part of ["entries", "keyBytes", "valueBytes"] as const) {
+      expect(census.subspaces.reduce((sum, size) => sum + size[part], 0)).toBe(census.total[part]);
+    }
+    await catalog.maintain();
+    expect((await catalog.census()).indexes.map(({ name }) => name)).toEqual(["kept"]);
+  });
+});
