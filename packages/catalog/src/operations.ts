@@ -77,6 +77,8 @@ export interface AddFileOp extends StagedOperation {
   readonly kind: "add_file";
   readonly tableId: TableId;
   readonly dataFileId: DataFileId;
+  readonly rowIdStart: bigint;
+  readonly recordCount: bigint;
   readonly entries: FileEntries;
 }
 

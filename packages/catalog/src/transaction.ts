@@ -230,6 +230,8 @@ export class Transaction extends CatalogSnapshot {
         kind: "add_file",
         tableId: file.table,
         dataFileId: registered.dataFileId,
+        rowIdStart: registered.rowIdStart,
+        recordCount: draft.get("data_file", file.table, registered.dataFileId)?.recordCount ?? 0n,
         entries: checked,
       });
       return registered;

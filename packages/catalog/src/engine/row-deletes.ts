@@ -74,22 +74,20 @@ export class RowDeletes {
   }
 
   async #readFromFile(view: ReadView, op: DeleteRowOp): Promise<void> {
+    // The row is looked for as it stood before this commit: other verbs of the commit may end it as well.
+    const { base } = this.#draft;
     const located =
-      this.#files === undefined ? undefined : await locateRow(this.#files, this.#draft, view, op.tableId, op.rowId);
+      this.#files === undefined ? undefined : await locateRow(this.#files, base, view, op.tableId, op.rowId);
     if (located === undefined) {
       throw new NotFoundError(`row ${op.rowId} of table ${op.tableId} is not live`, {
         remedy:
           this.#files === undefined
             ? "Open the catalog with dataPath, so that rows of data files can be found."
-            : "Read the table again: the row has ended.",
+            : "Read the table again: the row has ended, or it stands in a file that this very commit registers.",
       });
     }
     const { file, position } = located;
-    if (this.#draft.base.get("data_file", op.tableId, file.dataFileId) === undefined) {
-      throw new ConstraintError(`row ${op.rowId} stands in a file that the same commit registers`, {
-        remedy: "Leave the row out of the file, or delete it in a later commit.",
-      });
-    }
+    if (this.#draft.get("data_file", op.tableId, file.dataFileId) === undefined) return;
     const files = this.#inFiles.get(op.tableId) ?? new Map<bigint, Set<number>>();
     this.#inFiles.set(op.tableId, files);
     files.set(file.dataFileId, (files.get(file.dataFileId) ?? new Set()).add(position));

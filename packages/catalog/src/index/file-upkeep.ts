@@ -217,7 +217,8 @@ export class FileUpkeep {
     const { draft, view, deletes } = this.#context;
     const expired = op.fileIds.flatMap((fileId) => {
       if (draft.get("data_file", op.tableId, fileId) !== undefined) return [];
-      return draft.base.get("data_file", op.tableId, fileId) ?? [];
+      const added = this.#adds.find(({ dataFileId }) => dataFileId === fileId);
+      return added ?? draft.base.get("data_file", op.tableId, fileId) ?? [];
     });
     const rows = new Set<bigint>();
     for (const fileId of op.fileIds) {

@@ -9,7 +9,7 @@ type DataFile = EntityValue["data_file"];
 export type RowCheck = (file: DataFile, rowId: bigint) => Promise<boolean>;
 
 /** Whether a row id lies in the range that a file's first row id opens. A file without one embeds its ids, and only it knows them. */
-export function inDenseRange(file: DataFile, rowId: bigint): boolean {
+export function inDenseRange(file: Pick<DataFile, "rowIdStart" | "recordCount">, rowId: bigint): boolean {
   return (
     file.rowIdStart === undefined || (rowId >= file.rowIdStart && rowId < file.rowIdStart + file.recordCount)
   );

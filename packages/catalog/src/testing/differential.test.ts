@@ -27,7 +27,7 @@ import { toHex } from "./records.js";
 const sequences = Number(process.env["MORAINE_SEQUENCES"] ?? 2000);
 const firstSeed = Number(process.env["MORAINE_SEED"] ?? 1);
 const stepsPerSequence = 8;
-const sequencesPerTest = 250;
+const sequencesPerTest = 50;
 
 const columnTypes = [
   "BIGINT",
@@ -82,6 +82,8 @@ class Sequence {
   readonly #table: TableId;
   #model: ModelTable = emptyTable;
   #names = 0;
+  /** This commit was given entries or removals: rows of files can then not be deleted one by one in it. */
+  #supplied = false;
 
   private constructor(lake: Lake, seed: number, table: TableId, columns: readonly FileColumn[], random: Random) {
     this.#lake = lake;
@@ -127,6 +129,7 @@ class Sequence {
     const outcome = await attempt(async () => {
       await this.#lake.catalog.commit(async (tx) => {
         moves.length = 0;
+        this.#supplied = false;
         model = this.#model;
         for (let i = 0; i < verbs; i++) {
           const move = await this.#move(model);
@@ -219,6 +222,7 @@ class Sequence {
         () => this.#deleteInlineMove(model),
         () => this.#deleteInlineMove(model),
       );
+    if (alive.length > 0 && !this.#supplied) choices.push(() => this.#deleteRowInFileMove(this.#random.pick(alive)));
     if (alive.length > 0)
       choices.push(
         () => this.#deleteFileMove(model, this.#random.pick(alive)),
@@ -261,6 +265,30 @@ class Sequence {
           ...current,
           rows: without(current.rows, [rowId]),
           inline: new Set([...current.inline].filter((id) => id !== rowId)),
+        });
+      },
+    };
+  }
+
+  /** A row of a file, by its id. A file that this commit adds is not there yet for such a delete. */
+  #deleteRowInFileMove(file: ModelFile): Move {
+    const known = this.#model.files.find((other) => other.dataFileId === file.dataFileId);
+    const positions = (known ?? file).rowIds.map((_, position) => position).filter((position) => !file.dead.has(position));
+    const position = this.#random.pick(positions);
+    const rowId = file.rowIds[position]!;
+    return {
+      name: `delete row ${rowId} in file ${file.dataFileId}`,
+      stage: (tx) => {
+        if (known === undefined) return (current) => current;
+        tx.inlineDelete({ table: this.#table, rowId });
+        return (current) => ({
+          ...current,
+          rows: without(current.rows, [rowId]),
+          files: current.files.map((other) =>
+            other.dataFileId === file.dataFileId
+              ? { ...other, dead: new Set([...other.dead, position]), singlyDeleted: true }
+              : other,
+          ),
         });
       },
     };
@@ -321,7 +349,7 @@ class Sequence {
     );
     await this.#put(path, written.bytes);
     const rowIds = killed.map((position) => file.rowIds[position]!);
-    const removals = this.#removalsFor(model, rowIds, isDense(file.rowIds));
+    const removals = this.#removalsFor(model, rowIds, isDense(file.rowIds) && file.singlyDeleted !== true);
     return {
       name: `delete ${killed.length} of file ${file.dataFileId} ${typeof removals}`,
       stage: (tx) => {
@@ -351,7 +379,7 @@ class Sequence {
 
   #expireMove(model: ModelTable, file: ModelFile): Move {
     const rowIds = file.rowIds.filter((_, position) => !file.dead.has(position));
-    const removals = this.#removalsFor(model, rowIds, isDense(file.rowIds));
+    const removals = this.#removalsFor(model, rowIds, isDense(file.rowIds) && file.singlyDeleted !== true);
     return {
       name: `expire file ${file.dataFileId} ${typeof removals}`,
       stage: (tx) => {
@@ -367,6 +395,7 @@ class Sequence {
 
   #removalsFor(model: ModelTable, rowIds: readonly bigint[], isDenseFile: boolean): FileRemovals {
     if (!isDenseFile || this.#random.chance(0.5)) return "scoped-read";
+    this.#supplied = true;
     return model.indexes.flatMap((index) =>
       rowIds.map((rowId): FileIndexRemoval => {
         const row = model.rows.get(rowId);
@@ -388,6 +417,7 @@ class Sequence {
     const unique = this.#random.chance(0.4);
     const name = `i${this.#seed}_${this.#names++}`;
     const explicit = this.#random.chance(0.5) && model.files.length > 0;
+    if (explicit) this.#supplied = true;
     return {
       name: `create ${unique ? "unique " : ""}index over ${columns.map(({ columnType }) => columnType).join("+")}`,
       stage: (tx) => {
@@ -396,7 +426,7 @@ class Sequence {
           rowId,
           values: columns.map(({ fieldId }) => model.rows.get(rowId)?.values.get(fieldId) ?? null),
         }));
-        const dense = model.files.every((file) => isDense(file.rowIds));
+        const dense = model.files.every((file) => isDense(file.rowIds) && file.singlyDeleted !== true);
         const indexId = tx.createIndex({
           table: this.#table,
           name,

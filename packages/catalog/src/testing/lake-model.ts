@@ -25,6 +25,8 @@ export interface ModelFile {
   readonly rowIds: readonly bigint[];
   readonly dead: ReadonlySet<number>;
   readonly deleteFileId: bigint | undefined;
+  /** Rows were deleted without a delete file: entries must then be read, not supplied. */
+  readonly singlyDeleted?: boolean;
 }
 
 /** What a table holds, kept the plain way, for comparing with what the catalog holds. Values are never changed in place. */
