@@ -3,7 +3,8 @@ import { ClosedError, ConfigurationError, InvalidArgumentError, OpenRacedError, 
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
-import { type AttemptRunner, Committer, type StagedCommit } from "./engine/committer.js";
+import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
+import { Committer } from "./engine/committer.js";
 import { genesisAttempts, groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
 import { PendingWrites } from "./engine/pending-writes.js";
@@ -159,9 +160,12 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
         remedy: "Pass a list of functions that take a transaction.",
       });
     if (closures.length > groupMembers) {
-      throw new InvalidArgumentError(`closures holds ${closures.length} functions, more than the limit of ${groupMembers}`, {
-        remedy: "Commit them in several groups.",
-      });
+      throw new InvalidArgumentError(
+        `closures holds ${closures.length} functions, more than the limit of ${groupMembers}`,
+        {
+          remedy: "Commit them in several groups.",
+        },
+      );
     }
     return await this.#committer.commit(async (base) => {
       // Later members of the group build on what earlier ones will have written, and nobody else may.
@@ -169,7 +173,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       const commits: StagedCommit[] = [];
       const result: CommitResult<T>[] = [];
       for (const closure of closures) {
-        const step = await this.#step(context, commits.at(-1)?.after ?? base, closure as CommitClosure<T>, options);
+        const step = await this.#memberStep(context, base, commits, closure as CommitClosure<T>, options);
         context.pending.add(step.commit.writes);
         context.registry.note(step.commit.facts);
         commits.push(step.commit);
@@ -193,13 +197,35 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       commitMessage: options.message,
       commitExtraInfo: options.extraInfo,
     };
+    const fail = (cause: unknown): never => {
+      throw new FailedPreparation([draft.changes], cause);
+    };
     const prepare = (value: T): Step<T> | Promise<Step<T>> => {
       transaction.end();
-      const commit = prepareCommit(context, draft, base, info);
-      return commit instanceof Promise ? commit.then((staged) => stepOf(staged, value)) : stepOf(commit, value);
+      try {
+        const commit = prepareCommit(context, draft, base, info);
+        return commit instanceof Promise ? commit.then((staged) => stepOf(staged, value), fail) : stepOf(commit, value);
+      } catch (error) {
+        return fail(error);
+      }
     };
     const value = closure(transaction);
-    return value instanceof Promise ? value.then(prepare) : prepare(value);
+    return isThenable(value) ? Promise.resolve(value).then(prepare) : prepare(value);
+  }
+
+  /** One member of a group, on the state that the members before it leave. */
+  async #memberStep<T>(
+    context: PrepareContext,
+    base: Tip,
+    before: readonly StagedCommit[],
+    closure: CommitClosure<T>,
+    options: CommitOptions,
+  ): Promise<Step<T>> {
+    try {
+      return await this.#step(context, before.at(-1)?.after ?? base, closure, options);
+    } catch (error) {
+      throw (error instanceof FailedPreparation ? error : new FailedPreparation([], error)).after(before);
+    }
   }
 
   #forget(commit: StagedCommit): void {
@@ -304,6 +330,14 @@ interface Step<T> {
 
 function stepOf<T>(commit: StagedCommit, value: T): Step<T> {
   return { commit, result: { snapshotId: commit.after.state.head.snapshotId as SnapshotId, value } };
+}
+
+/** Promises of other libraries count too: a commit must not be prepared before its closure has ended. */
+function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+  return (
+    value instanceof Promise ||
+    (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function")
+  );
 }
 
 function single<T>(step: Step<T>): { readonly commits: readonly StagedCommit[]; readonly result: CommitResult<T> } {

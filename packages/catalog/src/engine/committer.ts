@@ -11,32 +11,24 @@ import {
 } from "@moraine/codec";
 import { CommitPlanner, type IndexChange, measureChanges, type PlannedEntries } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
-import type { InlineFacts } from "../inline/registry.js";
-import type { ChangeSet } from "../model/changes.js";
-import { commitAttempts, exclusiveAttemptMs, exclusiveFromAttempt, forgetEveryCommits, groupIndexBytes, groupMembers } from "./limits.js";
+import {
+  type Attempt,
+  type AttemptRunner,
+  failedAttempt,
+  type StagedAttempt,
+  type StagedCommit,
+  stagedAttempt,
+} from "./attempt.js";
+import {
+  commitAttempts,
+  exclusiveAttemptMs,
+  exclusiveFromAttempt,
+  forgetEveryCommits,
+  groupIndexBytes,
+  groupMembers,
+} from "./limits.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
 import type { Tip } from "./tip.js";
-
-/** One logical commit, staged on a tip: everything that landing it needs, and nothing that can still fail except its index entries. */
-export interface StagedCommit {
-  /** State left behind; its head record carries the commit's own snapshot id. The base's own state if nothing is written. */
-  readonly after: Tip;
-  readonly changes: ChangeSet;
-  readonly indexChanges: readonly IndexChange[];
-  /** Records of the commit, without index entries and without `sys/head`. Empty if the commit staged nothing. */
-  readonly writes: WriteSet;
-  /** What may be taken for true about inline rows as soon as the commit is staged. */
-  readonly facts: InlineFacts;
-}
-
-/** What an attempt of a member yields: its commits in order (several for an explicit group) and the caller's result. */
-export interface StagedAttempt<T> {
-  readonly commits: readonly StagedCommit[];
-  readonly result: T;
-}
-
-/** Runs a member's closures against a tip. Its reads of the store must see what is staged and not durable (`PendingWrites.over`). */
-export type AttemptRunner<T> = (base: Tip) => StagedAttempt<T> | Promise<StagedAttempt<T>>;
 
 export interface CommitterEvents {
   /** Called before a batch is written: the last moment at which the head can be pinned without what is in flight. */
@@ -53,10 +45,11 @@ interface Member {
   readonly run: AttemptRunner<unknown>;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
-  readonly signal: AbortSignal | undefined;
+  /** Stops listening to the caller's signal. */
+  unwatch: () => void;
   attempts: number;
   base: Tip | undefined;
-  staged: StagedAttempt<unknown> | undefined;
+  latest: Attempt | undefined;
   settled: boolean;
 }
 
@@ -65,9 +58,11 @@ interface Member {
  * land in groups: one batch, one durable write, one head record.
  *
  * A closure that finishes without waiting for anything outside is staged in its turn, and repeated only if a commit below it
- * turns out not to land. One that waits
- * gives its turn away after one pass of the event loop; when it is done, the conflict matrix decides between "conflict" and
- * "run it again on the newer state". From the third attempt on it keeps its turn.
+ * turns out not to land. One that waits gives its turn away after one pass of the event loop; when it is done, the conflict
+ * matrix decides between "conflict" and "run it again on the newer state". From the third attempt on it keeps its turn.
+ *
+ * A refusal counts only on the newest state, and is told only when that state is durable: a caller never hears of a commit
+ * that is then taken back, and finds what it was refused for when it looks.
  */
 export class Committer {
   readonly #store: WritableStore;
@@ -112,10 +107,10 @@ export class Committer {
         run,
         resolve: resolve as (result: unknown) => void,
         reject,
-        signal,
+        unwatch: () => undefined,
         attempts: 0,
         base: undefined,
-        staged: undefined,
+        latest: undefined,
         settled: false,
       };
       if (signal !== undefined) this.#watch(member, signal);
@@ -144,13 +139,19 @@ export class Committer {
         ),
       );
     };
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) {
+      abort();
+      return;
+    }
+    signal.addEventListener("abort", abort, { once: true });
+    // One signal may serve many commits, and must not keep those that are done.
+    member.unwatch = () => signal.removeEventListener("abort", abort);
   }
 
   #settle(member: Member, how: () => void): void {
     if (member.settled) return;
     member.settled = true;
+    member.unwatch();
     how();
   }
 
@@ -172,18 +173,18 @@ export class Committer {
     }
   }
 
-  /** One member's turn: take what its earlier attempt staged if the tip is still the same, else run it again. */
+  /** One member's turn: take what its earlier attempt came to if the tip is still the same, else run it again. */
   #turn(member: Member): void {
-    const { base, staged } = member;
-    if (base !== undefined && staged !== undefined) {
+    const { base, latest } = member;
+    if (base !== undefined && latest !== undefined) {
       if (base === this.#tip) {
-        this.#stage(member, staged);
+        this.#stage(member, latest);
         return;
       }
       try {
-        for (const commit of staged.commits) this.#tip.checkPremise(base, commit.changes);
+        for (const changes of latest.changes) this.#tip.checkPremise(base, changes);
       } catch (error) {
-        this.#rejectMember(member, error);
+        this.#stage(member, failedAttempt(error));
         return;
       }
     }
@@ -205,26 +206,28 @@ export class Committer {
     const base = this.#tip;
     member.attempts += 1;
     member.base = base;
-    member.staged = undefined;
+    member.latest = undefined;
     let outcome: StagedAttempt<unknown> | Promise<StagedAttempt<unknown>>;
     try {
       this.#closureRuns = true;
       outcome = member.run(base);
     } catch (error) {
-      this.#rejectMember(member, error);
+      this.#stage(member, failedAttempt(error));
       return undefined;
     } finally {
       this.#closureRuns = false;
     }
     if (!(outcome instanceof Promise)) {
-      this.#stage(member, outcome);
+      this.#stage(member, stagedAttempt(outcome));
       return undefined;
     }
     return outcome.then(
       (staged) => {
-        member.staged = staged;
+        member.latest = stagedAttempt(staged);
       },
-      (error: unknown) => this.#rejectMember(member, error),
+      (error: unknown) => {
+        member.latest = failedAttempt(error);
+      },
     );
   }
 
@@ -239,17 +242,25 @@ export class Committer {
       });
       return;
     }
-    if (member.staged === undefined || member.settled) return;
+    if (member.latest === undefined || member.settled) return;
     // A commit below may have failed to land meanwhile and taken this attempt's base with it.
-    if (member.base === this.#tip) this.#stage(member, member.staged);
+    if (member.base === this.#tip) this.#stage(member, member.latest);
     else this.#waiting.unshift(member);
   }
 
-  #stage(member: Member, staged: StagedAttempt<unknown>): void {
-    member.staged = staged;
-    const last = staged.commits.at(-1);
+  /**
+   * Gives an attempt its place in the chain. One that failed has a place too, which changes nothing: what it ran into may be
+   * a commit that is not durable yet, and if that does not land after all, the failed attempt has to be repeated.
+   */
+  #stage(member: Member, attempt: Attempt): void {
+    if (this.#failure !== undefined) {
+      this.#rejectMember(member, this.#failure);
+      return;
+    }
+    member.latest = attempt;
+    const last = attempt.commits.at(-1);
     if (last !== undefined) this.#tip = last.after;
-    for (const commit of staged.commits) {
+    for (const commit of attempt.commits) {
       this.#pending.add(commit.writes);
       this.#events.staged(commit);
     }
@@ -288,17 +299,25 @@ export class Committer {
       const planner = new CommitPlanner(this.#store);
       while (group.length > 0) {
         await planner.probe(group.flatMap(indexChangesOf));
-        const failedAt = this.#planMembers(planner, group, batch, accepted);
-        if (failedAt === undefined) break;
-        const later = [...group.slice(failedAt + 1), ...this.#staged.splice(0)];
-        await this.#restage(accepted, group.slice(failedAt, failedAt + 1), later);
+        const refusal = this.#planMembers(planner, group, batch, accepted);
+        if (refusal === undefined) break;
+        const later = [...group.slice(group.indexOf(refusal.member) + 1), ...this.#staged.splice(0)];
+        this.#discard([refusal.member, ...later]);
+        if (refusal.attempt !== undefined) {
+          // It is told when what it collided with is durable.
+          refusal.member.latest = refusal.attempt;
+          accepted.push(refusal.member);
+        }
+        await this.#restage(accepted, later);
         group = this.#takeGroup(accepted.length);
       }
     } catch (error) {
       // Nothing was written: the batch's members are told, and the commits staged on top of them start over.
       const failed = [...new Set([...accepted, ...group])];
       for (const member of failed) this.#rejectMember(member, asMoraineError(error));
-      await this.#restage([], failed, this.#staged.splice(0));
+      const later = this.#staged.splice(0);
+      this.#discard([...failed, ...later]);
+      await this.#restage([], later);
       return;
     }
     try {
@@ -322,23 +341,21 @@ export class Committer {
     return this.#staged.splice(0, count);
   }
 
-  /** Plans members in order onto the batch. Returns the position of the first one that cannot land. */
+  /** Plans members in order onto the batch. Returns the first one that cannot land. */
   #planMembers(
     planner: CommitPlanner,
     group: readonly Member[],
     batch: BatchBuilder,
     accepted: Member[],
-  ): number | undefined {
-    for (const [position, member] of group.entries()) {
-      const commits = member.staged?.commits ?? [];
-      if (member.settled) return position;
+  ): Refusal | undefined {
+    for (const member of group) {
+      if (member.settled) return { member, attempt: undefined };
       const planned: PlannedEntries[] = [];
       try {
-        for (const commit of commits) planned.push(planner.plan(commit.indexChanges));
+        for (const commit of commitsOf(member)) planned.push(planner.plan(commit.indexChanges));
       } catch (error) {
         for (const entries of planned.reverse()) planner.withdraw(entries);
-        this.#rejectMember(member, error);
-        return position;
+        return { member, attempt: failedAttempt(error) };
       }
       for (const entries of planned) planner.stage(entries, batch);
       accepted.push(member);
@@ -346,20 +363,24 @@ export class Committer {
     return undefined;
   }
 
-  /** Takes failed members out of the chain: everybody staged after them runs again on the state without them. */
-  async #restage(accepted: readonly Member[], failed: readonly Member[], later: readonly Member[]): Promise<void> {
-    for (const member of [...failed, ...later]) {
-      for (const commit of member.staged?.commits ?? []) {
+  /** Takes back what members have staged. */
+  #discard(members: readonly Member[]): void {
+    for (const member of members) {
+      for (const commit of commitsOf(member)) {
         if (commit.after !== member.base) commit.after.discard();
         this.#pending.remove(commit.writes);
         this.#events.discarded(commit);
       }
     }
-    this.#tip = accepted.at(-1)?.staged?.commits.at(-1)?.after ?? this.#head;
+  }
+
+  /** Lets discarded members run again, on the state without the ones that cannot land. */
+  async #restage(accepted: readonly Member[], later: readonly Member[]): Promise<void> {
+    this.#tip = accepted.flatMap(commitsOf).at(-1)?.after ?? this.#head;
     const alive = later.filter((member) => !member.settled);
     for (const member of alive) {
       member.base = undefined;
-      member.staged = undefined;
+      member.latest = undefined;
       member.attempts = 0;
     }
     this.#waiting.unshift(...alive);
@@ -368,7 +389,7 @@ export class Committer {
   }
 
   async #write(accepted: readonly Member[], batch: BatchBuilder): Promise<void> {
-    const commits = accepted.flatMap((member) => member.staged?.commits ?? []);
+    const commits = accepted.flatMap(commitsOf);
     const writing = commits.filter((commit) => commit.writes.size > 0);
     const last = writing.at(-1)?.after;
     if (last !== undefined) {
@@ -390,7 +411,13 @@ export class Committer {
       this.#events.landed(last);
       for (const commit of writing) this.#pending.remove(commit.writes);
     }
-    for (const member of accepted) this.#settle(member, () => member.resolve(member.staged?.result));
+    for (const member of accepted) this.#finish(member);
+  }
+
+  #finish(member: Member): void {
+    const outcome = member.latest?.outcome;
+    if (outcome !== undefined && "error" in outcome) this.#rejectMember(member, outcome.error);
+    else this.#settle(member, () => member.resolve(outcome?.result));
   }
 
   /** After a failed write nobody can know what the store holds: the handle is finished and every caller is told. */
@@ -401,8 +428,18 @@ export class Committer {
   }
 }
 
+/** A member that cannot land: because an index refuses it, or without an attempt because its caller has given it up. */
+interface Refusal {
+  readonly member: Member;
+  readonly attempt: Attempt | undefined;
+}
+
+function commitsOf(member: Member): readonly StagedCommit[] {
+  return member.latest?.commits ?? [];
+}
+
 function indexChangesOf(member: Member): readonly IndexChange[] {
-  return member.settled ? [] : (member.staged?.commits ?? []).flatMap((commit) => commit.indexChanges);
+  return member.settled ? [] : commitsOf(member).flatMap((commit) => commit.indexChanges);
 }
 
 /** Whether an attempt is done after one pass of the event loop, or within a limit where one is given. */

@@ -13,7 +13,7 @@ import { RowReader } from "../inline/row-reader.js";
 import { ChunkSequence, type SettledInsert, stageInsert, stageSchema } from "../inline/staging.js";
 import { type CommitInfo, stageCatalogRecords } from "../model/snapshot-record.js";
 import type { CommitDraft, CreateIndexOp, DeleteRowOp, FlushOp, InsertOp } from "../operations.js";
-import type { StagedCommit } from "./committer.js";
+import type { StagedCommit } from "./attempt.js";
 import { FlushDrains } from "./flush-drains.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
 import { RowDeletes } from "./row-deletes.js";

@@ -1,6 +1,6 @@
 import { noFacts } from "../inline/registry.js";
 import { ChangeSet } from "../model/changes.js";
-import type { StagedCommit } from "./committer.js";
+import type { StagedCommit } from "./attempt.js";
 import type { WriteSet } from "./pending-writes.js";
 import { Tip } from "./tip.js";
 
