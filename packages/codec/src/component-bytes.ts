@@ -13,7 +13,7 @@ export const maxBytesPerValueByte = 4;
 /** Flag and terminator of one component, framed: at most this many bytes. */
 export const maxComponentOverhead = 4;
 
-export function putAscending(out: Uint8Array, at: number, byte: number): number {
+function putAscending(out: Uint8Array, at: number, byte: number): number {
   if (byte > 1) {
     out[at] = byte;
     return at + 1;
@@ -25,7 +25,7 @@ export function putAscending(out: Uint8Array, at: number, byte: number): number 
   return at + 4;
 }
 
-export function putDescending(out: Uint8Array, at: number, byte: number): number {
+function putDescending(out: Uint8Array, at: number, byte: number): number {
   const complement = 0xff - byte;
   if (byte > 1 && complement > 1) {
     out[at] = complement;
@@ -36,14 +36,14 @@ export function putDescending(out: Uint8Array, at: number, byte: number): number
   return at + 2;
 }
 
-export function putWordAscending(out: Uint8Array, at: number, word: number): number {
+function putWordAscending(out: Uint8Array, at: number, word: number): number {
   let p = putAscending(out, at, word >>> 24);
   p = putAscending(out, p, (word >>> 16) & 0xff);
   p = putAscending(out, p, (word >>> 8) & 0xff);
   return putAscending(out, p, word & 0xff);
 }
 
-export function putWordDescending(out: Uint8Array, at: number, word: number): number {
+function putWordDescending(out: Uint8Array, at: number, word: number): number {
   let p = putDescending(out, at, word >>> 24);
   p = putDescending(out, p, (word >>> 16) & 0xff);
   p = putDescending(out, p, (word >>> 8) & 0xff);

@@ -17,7 +17,7 @@ export class KeyBuffer {
 }
 
 /** A copy of the first `used` bytes with room for `extra` more, at least twice as long. */
-export function grown(bytes: Uint8Array, used: number, extra: number): Uint8Array {
+function grown(bytes: Uint8Array, used: number, extra: number): Uint8Array {
   const needed = used + extra;
   if (needed > maxKeyBuilderBytes) {
     throw new ConstraintError(`index keys of one builder exceed ${maxKeyBuilderBytes} bytes`, {

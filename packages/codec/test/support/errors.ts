@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { MoraineError } from "../../src/index.js";
 
 /** The error that a call raises, or `undefined`. Anything but a `MoraineError` is a failure of the test. */
-export function errorOf(call: () => unknown): MoraineError | undefined {
+function errorOf(call: () => unknown): MoraineError | undefined {
   try {
     call();
   } catch (error) {

@@ -1,27 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import ts from "typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodeIndexEntry, equalityPrefix, type IndexLayout, parseIndexValue, toIndexValue } from "../src/index.js";
+import { compiledPackage, javaScriptOf } from "./support/compiled.js";
 import { toHex } from "./support/golden.js";
 
-const sources = fileURLToPath(new URL("../src/", import.meta.url));
 let folder = "";
 
-// A locale is fixed when a process starts, so the package is compiled once and run in a process of each.
+// The package is compiled once and run in processes of its own: a locale is fixed when a process starts.
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "moraine-codec-"));
-  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-  for (const name of readdirSync(sources).filter(
-    (file) => file.endsWith(".ts") && !/\.(?:test|bench)\.ts$/.test(file),
-  )) {
-    const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
-    const { outputText } = ts.transpileModule(readFileSync(join(sources, name), "utf8"), { compilerOptions });
-    writeFileSync(join(folder, name.replace(/\.ts$/, ".js")), outputText);
-  }
+  folder = compiledPackage();
   writeFileSync(
     join(folder, "main.js"),
     `import { encodeIndexEntry, equalityPrefix, toIndexValue, parseIndexValue } from "./index.js";
@@ -82,4 +71,14 @@ test.each([
     String(parseIndexValue("DOUBLE", "inf")),
     "2147483647",
   ]);
+});
+
+test("the example of the README prints what it says", () => {
+  const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+  const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const expected = [...example.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);
+  expect(expected.length).toBeGreaterThan(2);
+  writeFileSync(join(folder, "example.js"), javaScriptOf(example).replaceAll('"@moraine/codec"', '"./index.js"'));
+  const output = execFileSync(process.execPath, [join(folder, "example.js")], { encoding: "utf8" });
+  expect(output.trimEnd().split("\n")).toEqual(expected);
 });
