@@ -1,0 +1,51 @@
+import { spawn, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const workspace = fileURLToPath(new URL("../../../../", import.meta.url));
+const compiler = `${workspace}node_modules/typescript/lib/tsc.js`;
+const command = fileURLToPath(new URL("../../bin/moraine.js", import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Builds the command from the sources as they are now, so that no stale build is tested. Quick where nothing changed. */
+export function build(): void {
+  const { status, stdout } = spawnSync(process.execPath, [compiler, "-b", "apps/moraine"], {
+    cwd: workspace,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`the app does not build:\n${stdout}`);
+}
+
+/** Runs the built command as a process of its own. */
+export function moraine(args: readonly string[], stdin = ""): Promise<Outcome> {
+  return runProcess(process.execPath, [command, ...args], stdin);
+}
+
+/** Runs a shell line in which `moraine` is the built command. */
+export function shell(line: string): Promise<Outcome> {
+  const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  return runProcess(
+    "bash",
+    ["-c", `set -o pipefail; moraine() { ${quote(process.execPath)} ${quote(command)} "$@"; }; ${line}`],
+    "",
+  );
+}
+
+function runProcess(file: string, args: readonly string[], stdin: string): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: "pipe" });
+    const texts = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text: string) => {
+        texts[name] += text;
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...texts }));
+    child.stdin.end(stdin);
+  });
+}
