@@ -116,7 +116,8 @@ export function message<F extends Record<string, FieldSpec<unknown>>>(
     if (byNumber.length !== spec.number) throw new Error(`${name}.${fieldName} is out of order`);
     const field: MessageField = {
       name: fieldName,
-      path: `${name}.${fieldName}`,
+      // DuckLake repeats a commit whose error holds that word, so the message gives the field's number instead.
+      path: fieldName === "unique" ? `${name} field ${spec.number}` : `${name}.${fieldName}`,
       number: spec.number,
       kind: spec.kind,
       message: spec.message,

@@ -88,6 +88,15 @@ test("lists, maps and bytes of another type are refused by name", () => {
   );
 });
 
+test("no message names a field with a word that makes DuckLake repeat a commit", () => {
+  const index = { ...IndexDefinitionValue.defaults, unique: 1 as never };
+  expectError(
+    () => encodeValue(IndexDefinitionValue, index),
+    "invalid_argument",
+    "IndexValue field 7 is not a boolean",
+  );
+});
+
 test("a refused value leaves nothing behind for the next one", () => {
   expectError(() => encodeValue(SchemaValue, { ...schema, path: "\ud800" }), "invalid_argument");
   expect(toHex(encodeValue(HeadValue, { snapshotId: 1n, batchSeq: 1n }))).toBe("4d524e450008011001");
