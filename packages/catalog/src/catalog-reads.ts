@@ -20,7 +20,7 @@ export abstract class CatalogReads {
 
   /** The catalog's entities at the head. */
   async snapshot(): Promise<CatalogSnapshot> {
-    return await this.read(async (scope) => scope.snapshot);
+    return await this.read((scope) => Promise.resolve(scope.snapshot));
   }
 
   /**

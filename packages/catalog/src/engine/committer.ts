@@ -69,7 +69,7 @@ export class Committer {
   readonly #pending: PendingWrites;
   readonly #events: CommitterEvents;
   readonly #waiting: Member[] = [];
-  #staged: Member[] = [];
+  readonly #staged: Member[] = [];
   #head: Tip;
   #tip: Tip;
   #landedSinceForget = 0;

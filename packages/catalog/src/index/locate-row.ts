@@ -32,7 +32,12 @@ export async function locateRow(
   return undefined;
 }
 
-async function positionsOf(files: TableFiles, reader: CatalogReader, file: EntityValue["data_file"], rowId: bigint): Promise<number[]> {
+async function positionsOf(
+  files: TableFiles,
+  reader: CatalogReader,
+  file: EntityValue["data_file"],
+  rowId: bigint,
+): Promise<number[]> {
   if (!(await files.embedsRowIds(reader, file))) {
     const position = rowId - (file.rowIdStart ?? 0n);
     return file.rowIdStart !== undefined && position < file.recordCount ? [Number(position)] : [];

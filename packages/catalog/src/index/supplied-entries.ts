@@ -10,9 +10,7 @@ export type RowCheck = (file: DataFile, rowId: bigint) => Promise<boolean>;
 
 /** Whether a row id lies in the range that a file's first row id opens. A file without one embeds its ids, and only it knows them. */
 export function inDenseRange(file: Pick<DataFile, "rowIdStart" | "recordCount">, rowId: bigint): boolean {
-  return (
-    file.rowIdStart === undefined || (rowId >= file.rowIdStart && rowId < file.rowIdStart + file.recordCount)
-  );
+  return file.rowIdStart === undefined || (rowId >= file.rowIdStart && rowId < file.rowIdStart + file.recordCount);
 }
 
 /** Adds a caller's entries for the rows of a new file: one for each row that the same commit does not delete again. */

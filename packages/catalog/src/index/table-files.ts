@@ -7,7 +7,8 @@ import {
   NotFoundError,
 } from "@moraine/codec";
 import {
-  type ColumnRequest, embedsRowIds,
+  type ColumnRequest,
+  embedsRowIds,
   type FileSource,
   FooterCache,
   type NameMap,

@@ -35,6 +35,7 @@ import {
   Uint64,
   Utf8,
 } from "apache-arrow";
+import { fieldType, mapEntriesField } from "./arrow-access.js";
 import type { RecordBatchParts } from "./arrow-body.js";
 
 /** A column with its nested fields, as inline rows need it. */
@@ -136,7 +137,7 @@ export function arrowTypeOf(column: InlineColumn): DataType {
     case "map": {
       const key = new Field("key", arrowTypeOf(childOf(column, 0)), false);
       const value = new Field("value", arrowTypeOf(childOf(column, 1)), true);
-      return new Map_(new Field<Struct>("entries", new Struct([key, value]), false));
+      return new Map_(mapEntriesField(new Field<Struct>("entries", new Struct([key, value]), false)));
     }
     default:
       try {
@@ -183,7 +184,7 @@ function extentOf(type: DataType): Extent {
   let nodes = 1;
   let buffers = own;
   for (const child of childrenOf(type)) {
-    const extent = extentOf(child.type);
+    const extent = extentOf(fieldType(child));
     nodes += extent.nodes;
     buffers += extent.buffers;
   }
@@ -212,8 +213,9 @@ export function parseSchema(bytes: Uint8Array): InlineSchema {
   let firstBuffer = 0;
   const inlineFields: InlineField[] = [];
   for (const field of fields) {
-    inlineFields.push({ name: field.name, type: field.type, firstNode, firstBuffer });
-    const extent = extentOf(field.type);
+    const type = fieldType(field);
+    inlineFields.push({ name: field.name, type, firstNode, firstBuffer });
+    const extent = extentOf(type);
     firstNode += extent.nodes;
     firstBuffer += extent.buffers;
   }
@@ -249,19 +251,19 @@ function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
   const validity = take(nullCount === 0 ? 0 : Math.ceil(length / 8));
   const nullBitmap = nullCount === 0 ? null : validity;
   if (DataType.isStruct(type)) {
-    const children = childrenOf(type).map((child) => readData(child.type, parts, cursor));
+    const children = childrenOf(type).map((child) => readData(fieldType(child), parts, cursor));
     return makeData({ type, length, nullCount, nullBitmap, children });
   }
   if (DataType.isFixedSizeList(type)) {
     const child = childrenOf(type)[0];
     if (child === undefined) throw new CorruptionError("inline list without a child");
-    return makeData({ type, length, nullCount, nullBitmap, child: readData(child.type, parts, cursor) });
+    return makeData({ type, length, nullCount, nullBitmap, child: readData(fieldType(child), parts, cursor) });
   }
   if (DataType.isList(type) || DataType.isMap(type)) {
     const valueOffsets = int32View(take(length === 0 ? 0 : (length + 1) * 4));
     const child = childrenOf(type)[0];
     if (child === undefined) throw new CorruptionError("inline list without a child");
-    const data = readData(child.type, parts, cursor);
+    const data = readData(fieldType(child), parts, cursor);
     return DataType.isList(type)
       ? makeData({ type, length, nullCount, nullBitmap, valueOffsets, child: data })
       : makeData({ type, length, nullCount, nullBitmap, valueOffsets, child: data as Data<Struct> });

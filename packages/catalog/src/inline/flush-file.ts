@@ -18,6 +18,7 @@ import {
   TimestampMicrosecond,
 } from "apache-arrow";
 import type { CatalogReader } from "../model/state.js";
+import { columnData, fieldType, mapEntriesField } from "./arrow-access.js";
 import { endOf, type InlineChunk, readTombstones, scanChunks } from "./chunks.js";
 import { ColumnNames, readColumnHistory } from "./column-names.js";
 import type { InlineRegistry } from "./registry.js";
@@ -129,7 +130,7 @@ function writeRows(rows: readonly LiveRow[], fieldIds: FieldIds): NonNullable<Fl
   const batches = runsOf(rows).map((run) => {
     const head = run[0]!;
     const slice = head.table.slice(head.offset, head.offset + run.length);
-    const children: Data[] = slice.schema.fields.map((_, at) => slice.getChildAt(at)!.data[0]!);
+    const children: Data[] = slice.schema.fields.map((_, at) => columnData(slice, at));
     if (!isDense) children.push(bigintData(run.map((row) => row.rowId)));
     if (spansSnapshots) children.push(bigintData(run.map((row) => row.beginSnapshot)));
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length: run.length, nullCount: 0, children }));
@@ -171,7 +172,7 @@ function withFieldIds(field: Field, parent: string, byPath: ReadonlyMap<string, 
   const path = parent === "" ? field.name : `${parent}\0${field.name}`;
   const id = byPath.get(path);
   const metadata = id === undefined ? undefined : new Map([[fieldIdKey, String(id)]]);
-  return new Field(field.name, writableType(field.type, path, byPath), field.nullable, metadata);
+  return new Field(field.name, writableType(fieldType(field), path, byPath), field.nullable, metadata);
 }
 
 /** The type that a column is written with: nested fields with their ids, and no timestamps in seconds, which Parquet lacks. */
@@ -180,11 +181,11 @@ function writableType(type: DataType, path: string, byPath: ReadonlyMap<string, 
   if (DataType.isStruct(type)) return new Struct(type.children.map((child) => withFieldIds(child, path, byPath)));
   if (DataType.isList(type)) return new List(withFieldIds(type.valueField, path, byPath));
   if (DataType.isMap(type)) {
-    const [key, value] = type.children[0]?.type.children ?? [];
+    const [key, value] = (type.children[0]?.type as Struct | undefined)?.children ?? [];
     if (key === undefined || value === undefined) return type;
     // The key and value columns are children of the map column itself; Arrow puts a struct between them.
     const entries = new Struct([withFieldIds(key, path, byPath), withFieldIds(value, path, byPath)]);
-    return new Map_(new Field("entries", entries, false));
+    return new Map_(mapEntriesField(new Field<Struct>("entries", entries, false)));
   }
   return type;
 }
@@ -195,16 +196,16 @@ function isSeconds(type: DataType): type is DataType & { readonly timezone: stri
 
 /** A chunk's rows with its timestamps in seconds turned into microseconds. Done on whole chunks: slices share their bitmaps. */
 function writableTable(table: Table): Table {
-  if (!table.schema.fields.some((field) => isSeconds(field.type))) return table;
-  const fields = table.schema.fields.map(
-    (field) =>
-      new Field(
-        field.name,
-        isSeconds(field.type) ? new TimestampMicrosecond(field.type.timezone ?? null) : field.type,
-        field.nullable,
-      ),
-  );
-  const children = fields.map((_, at) => writableData(table.getChildAt(at)!.data[0]!));
+  if (!table.schema.fields.some((field) => isSeconds(fieldType(field)))) return table;
+  const fields = table.schema.fields.map((field) => {
+    const type = fieldType(field);
+    return new Field(
+      field.name,
+      isSeconds(type) ? new TimestampMicrosecond(type.timezone ?? null) : type,
+      field.nullable,
+    );
+  });
+  const children = fields.map((_, at) => writableData(columnData(table, at)));
   const data = makeData({ type: new Struct(fields), length: table.numRows, nullCount: 0, children });
   return new Table([new RecordBatch(new Schema(fields), data)]);
 }

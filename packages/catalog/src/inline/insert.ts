@@ -1,8 +1,9 @@
 import { ConstraintError, InvalidArgumentError, type RowId, type TableId } from "@moraine/codec";
-import { DataType, RecordBatch, Table } from "apache-arrow";
+import { type DataType, RecordBatch, Table } from "apache-arrow";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkObject } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
+import { typeText } from "./arrow-access.js";
 import { decodeBody, encodeBody } from "./arrow-body.js";
 import { arrowTypeOf, parseSchema } from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
@@ -130,10 +131,11 @@ function checkArrowColumn(column: WritableColumn, table: Table): void {
     });
   }
   const expected = arrowTypeOf(column);
-  const actual: DataType = vector.type;
-  if (actual.toString() !== expected.toString()) {
+  const actual = typeText(vector.type as DataType);
+  const wanted = typeText(expected);
+  if (actual !== wanted) {
     throw new InvalidArgumentError(
-      `rows has Arrow type ${actual.toString()} in column ${JSON.stringify(column.name)}, which takes ${expected.toString()}`,
+      `rows has Arrow type ${actual} in column ${JSON.stringify(column.name)}, which takes ${wanted}`,
       { remedy: "Cast the Arrow column to the type named." },
     );
   }

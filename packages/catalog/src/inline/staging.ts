@@ -16,6 +16,7 @@ import {
 import type { WriteSet } from "../engine/pending-writes.js";
 import type { InsertOp } from "../operations.js";
 import { endOf, type InlineChunk, locatorKeyOf, type Tombstones } from "./chunks.js";
+import { typeText } from "./arrow-access.js";
 import type { InlineSchema } from "./arrow-schema.js";
 import type { RegisteredSchema } from "./registry.js";
 import { withoutRows } from "./slice.js";
@@ -114,7 +115,7 @@ function sameFields(a: InlineSchema, b: InlineSchema): boolean {
   return (
     a.fields.length === b.fields.length &&
     a.fields.every(
-      (field, i) => field.name === b.fields[i]?.name && field.type.toString() === b.fields[i].type.toString(),
+      (field, i) => field.name === b.fields[i]?.name && typeText(field.type) === typeText(b.fields[i].type),
     )
   );
 }

@@ -11,6 +11,7 @@ import {
   Utf8,
   vectorFromArray,
 } from "apache-arrow";
+import { columnData } from "../inline/arrow-access.js";
 import { encodeBody } from "../inline/arrow-body.js";
 import { encodeSchema, parseSchema } from "../inline/arrow-schema.js";
 import { encodeRows, type PlainRow } from "../inline/encode-rows.js";
@@ -37,7 +38,7 @@ export function dataFileBytes(columns: readonly FileColumn[], rows: readonly Pla
   const inline = columns.map(({ name, columnType }) => ({ name, columnType, nullsAllowed: true, children: [] }));
   const table = chunkTable(parseSchema(encodeSchema(inline)), encodeBody(encodeRows(inline, rows)));
   const fields = table.schema.fields.map((field, at) => withFieldId(field, columns[at]!.fieldId));
-  const children = fields.map((_, at) => table.getChildAt(at)!.data[0]!);
+  const children = fields.map((_, at) => columnData(table, at));
   const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children });
   return facts(new Table([new RecordBatch(new Schema(fields), data)]));
 }
