@@ -104,7 +104,7 @@ export function rangeOfPrefix(prefix: Uint8Array): KeyRange {
 }
 
 /** Decodes an entity's value by its key's kind. */
-export function decodeEntity(key: EntityKey, bytes: Uint8Array): LoadedEntity {
+function decodeEntity(key: EntityKey, bytes: Uint8Array): LoadedEntity {
   return { key, value: decodeEntityValue(key.kind, bytes) };
 }
 

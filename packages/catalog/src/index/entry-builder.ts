@@ -1,6 +1,7 @@
 import { type ColumnVector, ConstraintError, IndexKeyBuilder, type IndexKeys, toIndexValue } from "@moraine/codec";
 import type { IndexChange } from "@moraine/index-core";
-import { type IndexContext, indexState } from "./layout.js";
+import { indexState } from "../model/view-values.js";
+import type { IndexContext } from "./layout.js";
 
 /** Columns of some rows by field id. */
 export type VectorsByColumn = ReadonlyMap<bigint, ColumnVector>;

@@ -35,12 +35,3 @@ export function indexContext(reader: CatalogReader, definition: EntityValue["ind
   };
   return { definition, layout, columnIds: definition.columnIds as readonly ColumnId[], columnTypes };
 }
-
-/** The four states that a definition can be in (format.md 3.2). */
-export type IndexState = "ready" | "building" | "maintaining" | "poisoned";
-
-export function indexState(definition: EntityValue["index"]): IndexState {
-  if (definition.poisoned === true) return "poisoned";
-  if (definition.buildState === undefined) return "ready";
-  return definition.buildState === "maintaining" ? "maintaining" : "building";
-}

@@ -12,7 +12,8 @@ import {
 import { collectNulls, collectRange, lookup, lookupMany, packEqualityKeys } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
 import type { CatalogState } from "../model/state.js";
-import { type IndexContext, indexContext, indexState } from "./layout.js";
+import { indexState } from "../model/view-values.js";
+import { type IndexContext, indexContext } from "./layout.js";
 
 /** Which index, and optionally at which snapshot: entries describe live rows only, so any but the head is refused. */
 export interface IndexTarget {

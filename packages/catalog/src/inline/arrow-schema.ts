@@ -86,7 +86,7 @@ function timestampOf(type: IndexableType): DataType {
 }
 
 /** The Arrow type in which DuckDB exports a scalar column without loss. */
-export function scalarArrowType(type: IndexableType): DataType {
+function scalarArrowType(type: IndexableType): DataType {
   switch (type.logical) {
     case "integer": {
       const make = integerTypes[type.valueType];

@@ -5,7 +5,7 @@ import type { WritableColumn } from "./encode-rows.js";
 import type { RegisteredSchema } from "./registry.js";
 
 /** A table's top-level columns in column order, each with its nested fields. */
-export function columnTree(reader: CatalogReader, tableId: bigint): WritableColumn[] {
+function columnTree(reader: CatalogReader, tableId: bigint): WritableColumn[] {
   const columns = reader.list("column", tableId).sort(byOrder);
   const byParent = new Map<bigint | undefined, ColumnValue[]>();
   for (const column of columns) {

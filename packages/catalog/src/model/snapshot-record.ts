@@ -24,7 +24,7 @@ export interface CommitInfo {
 }
 
 /** The snapshot record of the commit that a draft describes. */
-export function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
+function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
   const { head } = draft.base;
   const { changes } = draft;
   return {

@@ -19,7 +19,7 @@ const firstClockMicros = 1_650_000_000_000_000n;
 type Named = EntityValue["schema" | "table" | "view"];
 
 /**
- * Puts the fixed values of `golden-store.md` in place of what differs from run to run: uuids by first appearance in
+ * Puts the fixed values of golden/README.md in place of what differs from run to run: uuids by first appearance in
  * the script, batches in order and keys in byte order, and clock times. Keeps count over the batches of one script.
  */
 export class GoldenNormaliser {

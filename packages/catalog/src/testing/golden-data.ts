@@ -9,7 +9,7 @@ export type GoldenValue =
   | { readonly bool: boolean }
   | null;
 
-/** One operation of a step. Which of the other properties it has follows from `op`; `golden-store.md` lists them. */
+/** One operation of a step. Which of the other properties it has follows from `op`; golden/README.md lists them. */
 export interface GoldenOperation {
   readonly op: string;
   readonly [argument: string]: unknown;

@@ -40,7 +40,7 @@ export interface ModelTable {
 
 export const emptyTable: ModelTable = { rows: new Map(), inline: new Set(), files: [], indexes: [] };
 
-export function layoutOf(index: ModelIndex): IndexLayout {
+function layoutOf(index: ModelIndex): IndexLayout {
   return {
     indexId: index.indexId,
     unique: index.unique,
@@ -53,7 +53,7 @@ export function layoutOf(index: ModelIndex): IndexLayout {
 }
 
 /** The entry that a row has in an index, by the plain encoder. */
-export function entryOf(index: ModelIndex, row: ModelRow): { readonly key: string; readonly value: string } {
+function entryOf(index: ModelIndex, row: ModelRow): { readonly key: string; readonly value: string } {
   const values = index.columns.map(({ columnId, columnType }) =>
     toIndexValue(columnType, row.values.get(columnId) ?? null),
   );
