@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Catalog, type IndexId, mainSchema, type SchemaId, type TableId } from "moraine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { build, moraine, type Outcome, shell } from "./support/command.js";
+import { build, inProcess, moraine, type Outcome, shell } from "./support/command.js";
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-cli-"));
 const store = join(folder, "lake/store");
@@ -59,16 +59,23 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The JSON document that a command prints; the command must have succeeded. */
+/** The JSON document that a command prints; the command must have succeeded. A process of its own. */
 async function json(...args: string[]): Promise<unknown> {
   const { code, stdout, stderr } = await moraine([...args, "--json"]);
   expect([code, stderr]).toEqual([0, ""]);
   return JSON.parse(stdout);
 }
 
+/** The same without a process of its own. */
+async function jsonHere(...args: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await inProcess([...args, "--json"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout);
+}
+
 /** The lines of what a command prints; the command must have succeeded. */
 async function lines(...args: string[]): Promise<string[]> {
-  const { code, stdout } = await moraine(args);
+  const { code, stdout } = await inProcess(args);
   expect(code).toBe(0);
   return stdout.trimEnd().split("\n");
 }
@@ -87,31 +94,31 @@ describe("moraine", () => {
     const commands = ["demo", "tables", "indexes", "lookup", "range", "nulls", "snapshots", "census", "maintain"];
     for (const command of commands) expect(help.stdout).toMatch(new RegExp(`^ {2}${command} `, "mu"));
     expect(help.stdout).toContain("Exit status:");
-    const helps = await Promise.all(commands.map((command) => moraine([command, "--help"])));
+    const helps = await Promise.all(commands.map((command) => inProcess([command, "--help"])));
     for (const { code, stdout } of helps) {
       expect(code).toBe(0);
       expect(stdout).toMatch(/Example:\n {2}\$ moraine \w+/u);
       expect(stdout).toContain("--json");
     }
-    expect((await moraine(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/u);
+    expect((await inProcess(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/u);
   });
 
   it("refuses what it does not know, with status 2", async () => {
     expectError(await moraine(["lokup"]), 2, /unknown command 'lokup'.*lookup/u);
-    expectError(await moraine(["tables"]), 2, /missing required argument 'store'/u);
-    expectError(await moraine(["tables", store, "--jsn"]), 2, /unknown option '--jsn'.*--json/u);
-    expectError(await moraine(["snapshots", store, "--limit", "-1"]), 2, /--limit/u);
-    expect((await moraine([])).code).toBe(2);
+    expectError(await inProcess(["tables"]), 2, /missing required argument 'store'/u);
+    expectError(await inProcess(["tables", store, "--jsn"]), 2, /unknown option '--jsn'.*--json/u);
+    expectError(await inProcess(["snapshots", store, "--limit", "-1"]), 2, /--limit/u);
+    expect((await inProcess([])).code).toBe(2);
   });
 
   it("says that there is no store, with status 3, and makes none", async () => {
     const nowhere = join(folder, "nowhere");
     for (const command of [["tables"], ["maintain"], ["census"], ["lookup", "x", "1"]]) {
       const [name = "", ...rest] = command;
-      expectError(await moraine([name, nowhere, ...rest]), 3, /not found: there is no store/u);
+      expectError(await inProcess([name, nowhere, ...rest]), 3, /not found: there is no store/u);
     }
     expect(existsSync(nowhere)).toBe(false);
-    expectError(await moraine(["tables", "ftp://x/y"]), 2, /configuration/u);
+    expectError(await inProcess(["tables", "ftp://x/y"]), 2, /configuration/u);
   });
 });
 
@@ -154,8 +161,9 @@ describe("moraine indexes", () => {
       ["main", "flights", "flights_fare"],
       ["staging", "flights", "flights_number"],
     ]);
+    expect(await json("indexes", store)).toMatchObject({ indexes: { length: 3 } });
     for (const name of ["main.flights", "MAIN.Flights", `${ids.table}`]) {
-      const { indexes } = (await json("indexes", store, name)) as { indexes: unknown[] };
+      const { indexes } = (await jsonHere("indexes", store, name)) as { indexes: unknown[] };
       expect(indexes).toEqual([
         {
           schema: "main",
@@ -171,8 +179,8 @@ describe("moraine indexes", () => {
         expect.objectContaining({ index: "flights_fare", unique: false }),
       ]);
     }
-    expectError(await moraine(["indexes", store, "flights"]), 4, /2 tables are called "flights"/u);
-    expectError(await moraine(["indexes", store, "nothing"]), 3, /table "nothing"/u);
+    expectError(await inProcess(["indexes", store, "flights"]), 4, /2 tables are called "flights"/u);
+    expectError(await inProcess(["indexes", store, "nothing"]), 3, /table "nothing"/u);
   });
 });
 
@@ -180,18 +188,21 @@ describe("moraine lookup", () => {
   it("converts values by the types of the columns", async () => {
     const found = { index: "main.flights_number", table: "main.flights" };
     expect(await json("lookup", store, "main.flights_number", "-5")).toEqual({ ...found, rowIds: ["0"] });
-    expect(await json("lookup", store, "main.flights_number", "9007199254740993")).toEqual({ ...found, rowIds: ["1"] });
-    expect(await json("lookup", store, "flights_fare", "OSL", "99.5")).toMatchObject({ rowIds: ["0"] });
-    expect(await json("lookup", store, "flights_fare", String.raw`\NULL`, "12")).toMatchObject({ rowIds: ["2"] });
-    const plain = await moraine(["lookup", store, `${ids.byNumber}`, "5"]);
+    expect(await jsonHere("lookup", store, "main.flights_number", "9007199254740993")).toEqual({
+      ...found,
+      rowIds: ["1"],
+    });
+    expect(await jsonHere("lookup", store, "flights_fare", "OSL", "99.5")).toMatchObject({ rowIds: ["0"] });
+    expect(await jsonHere("lookup", store, "flights_fare", String.raw`\NULL`, "12")).toMatchObject({ rowIds: ["2"] });
+    const plain = await inProcess(["lookup", store, `${ids.byNumber}`, "5"]);
     expect(plain.stdout).toBe("4\n");
     expect(plain.stderr).toMatch(/^1 row of main\.flights in .+\n$/u);
-    const none = await moraine(["lookup", store, "main.flights.flights_number", "77"]);
+    const none = await inProcess(["lookup", store, "main.flights.flights_number", "77"]);
     expect([none.code, none.stdout]).toEqual([0, ""]);
   });
 
   it("refuses keys that are not", async () => {
-    const lookup = (...words: string[]): Promise<Outcome> => moraine(["lookup", store, ...words]);
+    const lookup = (...words: string[]): Promise<Outcome> => inProcess(["lookup", store, ...words]);
     expectError(
       await lookup("flights_number", "5"),
       4,
@@ -210,14 +221,14 @@ describe("moraine lookup", () => {
       '5\n[-5]\n\n"9007199254740993"\n[1]\n',
     );
     expect(JSON.parse(many.stdout)).toMatchObject({ rowIds: ["0", "1", "4"] });
-    const composite = await moraine(["lookup", store, "flights_fare", "--many"], '["OSL", "99.50"]\n["OSL", 120]\n');
+    const composite = await inProcess(["lookup", store, "flights_fare", "--many"], '["OSL", "99.50"]\n["OSL", 120]\n');
     expect(composite.stdout).toBe("0\n4\n");
-    const refuse = (stdin: string): Promise<Outcome> => moraine(["lookup", store, "flights_fare", "--many"], stdin);
+    const refuse = (stdin: string): Promise<Outcome> => inProcess(["lookup", store, "flights_fare", "--many"], stdin);
     expectError(await refuse('["OSL", 1]\n[oops]\n'), 2, /key 2 of stdin is no JSON/u);
     expectError(await refuse('["OSL"]\n'), 2, /key 1 of stdin has 1 value/u);
     expectError(await refuse('["OSL", 1e400]\n'), 2, /key 1 of stdin, value 2/u);
     expectError(await refuse('["OSL", null]\n'), 2, /nothing equals NULL/u);
-    expectError(await moraine(["lookup", store, "flights_fare", "OSL", "--many"], ""), 2, /beside --many/u);
+    expectError(await inProcess(["lookup", store, "flights_fare", "OSL", "--many"], ""), 2, /beside --many/u);
   });
 });
 
@@ -234,15 +245,19 @@ describe("moraine range and nulls", () => {
       await json("range", store, "main.flights_number", "--lower", "-5", "--upper", "5", "--upper-exclusive"),
     ).toMatchObject({ rowIds: ["0", "2", "3"] });
     expect(await lines("range", store, "main.flights_number", "--limit", "1")).toEqual(["0"]);
-    expectError(await moraine(["range", store, "flights_fare", "--lower", "OSL", "NULL"]), 4, /NULL/u);
-    expectError(await moraine(["range", store, "flights_fare", "--lower", "A", "1", "--upper", "B", "2"]), 4, /range/u);
+    expectError(await inProcess(["range", store, "flights_fare", "--lower", "OSL", "NULL"]), 4, /NULL/u);
+    expectError(
+      await inProcess(["range", store, "flights_fare", "--lower", "A", "1", "--upper", "B", "2"]),
+      4,
+      /range/u,
+    );
   });
 
   it("find NULLs, alone and after values", async () => {
     expect(await lines("nulls", store, "flights_fare")).toEqual(["3"]);
     expect(await json("nulls", store, "flights_fare", "OSL", "NULL")).toMatchObject({ rowIds: ["1"] });
-    expect(await json("nulls", store, "main.flights_number")).toMatchObject({ rowIds: [] });
-    expectError(await moraine(["nulls", store, "flights_fare", "OSL"]), 4, /NULL/u);
+    expect(await jsonHere("nulls", store, "main.flights_number")).toMatchObject({ rowIds: [] });
+    expectError(await inProcess(["nulls", store, "flights_fare", "OSL"]), 4, /NULL/u);
   });
 });
 
@@ -265,7 +280,7 @@ describe("moraine snapshots and census", () => {
     };
     expect(census.location).toBe(`file://${store}`);
     expect(census.indexes).toHaveLength(4);
-    const text = (await moraine(["census", store])).stdout;
+    const text = (await inProcess(["census", store])).stdout;
     expect(text).toMatch(/^total +\d+ +[\d.]+ \w+ +[\d.]+ \w+$/mu);
     expect(text).toMatch(/^flights_number +\d+ +ready +5 /mu);
     expect(text).toMatch(/^\(dropped\) +\d+ +dropped +1 /mu);
@@ -292,7 +307,7 @@ describe("moraine maintain", () => {
       "index entries reclaimed        0",
       "column statistics reclaimed    0",
     ]);
-    expect((await json("census", store)) as object).toMatchObject({ indexes: { length: 3 } });
+    expect((await jsonHere("census", store)) as object).toMatchObject({ indexes: { length: 3 } });
   });
 });
 
@@ -311,14 +326,14 @@ describe("moraine demo", () => {
     expect(stdout).toMatch(/All 33 answers equal those of the scans, all \d+ expectations hold\./u);
     expect(stdout).not.toMatch(/WRONG|DIFFERENT/u);
     expect(readdirSync(lake).sort()).toEqual([".moraine-demo", "data", "store"]);
-    expect((await moraine(["lookup", join(lake, "store"), "flights_id", "4711"])).stdout).toBe("4710\n");
+    expect((await inProcess(["lookup", join(lake, "store"), "flights_id", "4711"])).stdout).toBe("4710\n");
   });
 
   it("never deletes what it did not make", async () => {
     writeFileSync(join(folder, "precious"), "");
-    expectError(await moraine(["demo", "--folder", folder]), 2, /is not empty/u);
+    expectError(await inProcess(["demo", "--folder", folder]), 2, /is not empty/u);
     expect(existsSync(join(folder, "precious"))).toBe(true);
-    expectError(await moraine(["demo", "--folder", join(folder, "few"), "--rows", "5"]), 2, /5 flights/u);
+    expectError(await inProcess(["demo", "--folder", join(folder, "few"), "--rows", "5"]), 2, /5 flights/u);
     expect(existsSync(join(folder, "few"))).toBe(false);
   });
 });

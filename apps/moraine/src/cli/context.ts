@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
-import { Catalog } from "../catalog.js";
 import type { ReadOnlyCatalog } from "../interface.js";
 import { type Json, jsonText, type Output, tableText, type TableColumn } from "./output.js";
 
@@ -23,6 +22,8 @@ export const storeHelp = "location of the store: s3://bucket/prefix, file:///pat
 
 /** Runs a read on a catalog that is opened for reading only: nothing is made, changed or displaced. */
 export async function reading<T>(store: string, run: (catalog: ReadOnlyCatalog) => Promise<T>): Promise<T> {
+  // Loaded on first use, so that help and refusals of what was typed come at once.
+  const { Catalog } = await import("../catalog.js");
   const catalog = await Catalog.openReadOnly({ store });
   try {
     return await run(catalog);

@@ -58,7 +58,7 @@ export function bytesText(bytes: number): string {
 }
 
 export function countText(count: number | bigint): string {
-  return count.toLocaleString("en-US");
+  return count.toString().replace(/\B(?=(?:\d{3})+$)/gu, ",");
 }
 
 export function durationText(milliseconds: number): string {

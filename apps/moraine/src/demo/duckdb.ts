@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { ConfigurationError } from "@moraine/codec";
 
+const require = createRequire(import.meta.url);
+
 /** DuckDB in memory: it writes the lake's files and answers by full scans what the indexes are asked. */
 export class DuckDb implements AsyncDisposable {
   readonly #instance: DuckDBInstance;
@@ -63,7 +65,7 @@ export function parquetSizes(path: string): { readonly fileSizeBytes: number; re
 /** The folder with the data sets of `vega-datasets`. */
 export function dataSetFolder(): string {
   try {
-    return join(dirname(createRequire(import.meta.url).resolve("vega-datasets")), "..", "data");
+    return join(dirname(require.resolve("vega-datasets")), "..", "data");
   } catch (cause) {
     throw missing("vega-datasets", cause);
   }

@@ -21,5 +21,5 @@ export const demoLimits = {
   mostRuns: 101,
   leastRuns: 3,
   /** Time for one question, in milliseconds, after which only the least runs are made. */
-  runsBudgetMs: 150,
+  runsBudgetMs: 80,
 } as const;

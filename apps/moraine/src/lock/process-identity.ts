@@ -43,8 +43,8 @@ function exists(pid: number): boolean {
   }
 }
 
-/** When a process started; undefined when it is gone. */
-function startOf(pid: number): string | undefined {
+/** When a process started, in the terms of `ProcessIdentity.started`; undefined when it is gone. */
+export function startOf(pid: number): string | undefined {
   return process.platform === "linux" ? startOnLinux(pid) : startByPs(pid);
 }
 

@@ -1,6 +1,5 @@
 import { NotFoundError } from "@moraine/codec";
 import type { Command } from "commander";
-import { Catalog } from "../../catalog.js";
 import {
   type Context,
   type JsonOption,
@@ -28,6 +27,7 @@ export function addMaintain(program: Command, context: Context): void {
     .option("--take-over", "displace a process of this machine that is writing to the store")
     .action(async (store: string, options: MaintainCommandOptions) => {
       await requireCatalog(store);
+      const { Catalog } = await import("../../catalog.js");
       const progress = new Progress(context.output);
       await using catalog = await Catalog.open({ store, takeOver: options.takeOver === true });
       const report = await catalog.maintain({
