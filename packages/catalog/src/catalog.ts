@@ -22,6 +22,7 @@ import type { CommitInfo } from "./model/snapshot-record.js";
 import type { IndexOp, InlineOp } from "./operations.js";
 import { ReadScope } from "./read-scope.js";
 import { Transaction } from "./transaction.js";
+import { checkArray, checkObject, checkOptionalString, invalid } from "./verbs/arguments.js";
 
 export interface CatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
@@ -138,10 +139,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    */
   async commit<T>(closure: CommitClosure<T>, options: CommitOptions = {}): Promise<CommitResult<T>> {
     this.#requireOpen();
-    if (typeof closure !== "function")
-      throw new InvalidArgumentError("closure is no function", {
-        remedy: "Pass a function that takes the transaction.",
-      });
+    checkClosure(closure, "closure");
+    checkCommitOptions(checkObject(options, "options"));
     const run: AttemptRunner<CommitResult<T>> = (base) => {
       const step = this.#step(this.#context, base, closure, options);
       return step instanceof Promise ? step.then(single) : single(step);
@@ -155,10 +154,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    */
   async commitGroup<T>(closures: readonly CommitClosure<T>[], options: CommitOptions = {}): Promise<CommitResult<T>[]> {
     this.#requireOpen();
-    if (!Array.isArray(closures))
-      throw new InvalidArgumentError("closures is no array", {
-        remedy: "Pass a list of functions that take a transaction.",
-      });
+    for (const [at, closure] of checkArray(closures, "closures").entries()) checkClosure(closure, `closures[${at}]`);
+    checkCommitOptions(checkObject(options, "options"));
     if (closures.length > groupMembers) {
       throw new InvalidArgumentError(
         `closures holds ${closures.length} functions, more than the limit of ${groupMembers}`,
@@ -173,7 +170,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       const commits: StagedCommit[] = [];
       const result: CommitResult<T>[] = [];
       for (const closure of closures) {
-        const step = await this.#memberStep(context, base, commits, closure as CommitClosure<T>, options);
+        const step = await this.#memberStep(context, base, commits, closure, options);
         context.pending.add(step.commit.writes);
         context.registry.note(step.commit.facts);
         commits.push(step.commit);
@@ -338,6 +335,18 @@ function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
     value instanceof Promise ||
     (typeof value === "object" && value !== null && "then" in value && typeof value.then === "function")
   );
+}
+
+function checkClosure(closure: unknown, argument: string): void {
+  if (typeof closure !== "function") throw invalid(argument, "a function that takes the transaction");
+}
+
+function checkCommitOptions({ author, message, extraInfo, signal }: CommitOptions): void {
+  checkOptionalString(author, "options.author");
+  checkOptionalString(message, "options.message");
+  checkOptionalString(extraInfo, "options.extraInfo");
+  if (signal !== undefined && !((signal as unknown) instanceof AbortSignal))
+    throw invalid("options.signal", "an AbortSignal");
 }
 
 function single<T>(step: Step<T>): { readonly commits: readonly StagedCommit[]; readonly result: CommitResult<T> } {

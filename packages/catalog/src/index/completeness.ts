@@ -1,4 +1,5 @@
 import { ConstraintError } from "@moraine/codec";
+import { quoted } from "../model/error-text.js";
 import type { EntryBuilder } from "./entry-builder.js";
 
 /** A set of small numbers that tells repeats: which rows of a file an entry has been seen for. */
@@ -35,7 +36,7 @@ export function incomplete(
   needed: number | bigint,
 ): ConstraintError {
   return new ConstraintError(
-    `index ${JSON.stringify(builder.context.definition.indexName)} (${builder.indexId}): ${given} ${what} were given, ${needed} are needed`,
+    `index ${quoted(builder.context.definition.indexName)} (${builder.indexId}): ${given} ${what} were given, ${needed} are needed`,
     {
       remedy:
         'Give one entry for every row and every index of the table, or "scoped-read" to let moraine read the file.',

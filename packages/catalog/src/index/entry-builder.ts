@@ -1,5 +1,6 @@
 import { type ColumnVector, ConstraintError, IndexKeyBuilder, type IndexKeys, toIndexValue } from "@moraine/codec";
 import type { IndexChange } from "@moraine/index-core";
+import { quoted } from "../model/error-text.js";
 import { indexState } from "../model/view-values.js";
 import type { IndexContext } from "./layout.js";
 
@@ -87,7 +88,7 @@ export class EntryBuilder {
     const { columnTypes, definition } = this.context;
     if (!Array.isArray(values) || values.length !== columnTypes.length) {
       throw new ConstraintError(
-        `index ${JSON.stringify(definition.indexName)} has ${columnTypes.length} columns, and an entry has another number of values`,
+        `index ${quoted(definition.indexName)} has ${columnTypes.length} columns, and an entry has another number of values`,
         {
           remedy: "Give one value for each indexed column, null for NULL.",
         },

@@ -35,6 +35,7 @@ import {
   Uint64,
   Utf8,
 } from "apache-arrow";
+import { quoted } from "../model/error-text.js";
 import { fieldType, mapEntriesField } from "./arrow-access.js";
 import type { RecordBatchParts } from "./arrow-body.js";
 
@@ -121,7 +122,7 @@ function nestedKind(columnType: string): "struct" | "list" | "map" | undefined {
 
 function childOf(column: InlineColumn, position: number): InlineColumn {
   const child = column.children[position];
-  if (child === undefined) throw new CorruptionError(`nested column ${column.name} lacks a child`);
+  if (child === undefined) throw new CorruptionError(`nested column ${quoted(column.name)} lacks a child`);
   return child;
 }
 
@@ -143,7 +144,7 @@ export function arrowTypeOf(column: InlineColumn): DataType {
       try {
         return scalarArrowType(parseColumnType(column.columnType));
       } catch (cause) {
-        throw new UnsupportedError(`inline rows from plain values for a column of type ${column.columnType}`, {
+        throw new UnsupportedError(`inline rows from plain values for a column of type ${quoted(column.columnType)}`, {
           remedy: "Pass the rows as an Arrow record batch, or register a data file.",
           cause,
         });

@@ -1,5 +1,6 @@
 import { type ColumnVector, CorruptionError } from "@moraine/codec";
 import { defaultVector, vectorFromArrow } from "@moraine/scoped-reader";
+import { quoted } from "../model/error-text.js";
 import type { RecordBatchParts } from "./arrow-body.js";
 import { type InlineSchema, readField } from "./arrow-schema.js";
 
@@ -23,7 +24,7 @@ export function decodeChunk(
   for (const { columnId, name, columnType, initialDefault } of columns) {
     const position = name === undefined ? -1 : schema.fields.findIndex((field) => field.name === name);
     if (name !== undefined && position < 0) {
-      throw new CorruptionError(`an inline chunk lacks column ${JSON.stringify(name)} of its schema version`);
+      throw new CorruptionError(`an inline chunk lacks column ${quoted(name)} of its schema version`);
     }
     vectors.set(
       columnId,

@@ -10,6 +10,7 @@ import { Table, tableToIPC, vectorFromArray } from "apache-arrow";
 import { type BodyBuffer, decodeBody, type FieldNode, type RecordBatchParts } from "./arrow-body.js";
 import { arrowTypeOf, type InlineColumn } from "./arrow-schema.js";
 import { bodiesOfStream } from "./arrow-stream.js";
+import { quoted } from "../model/error-text.js";
 
 /** A row as plain values by column name. A missing column is NULL. */
 export type PlainRow = Readonly<Record<string, unknown>>;
@@ -34,7 +35,7 @@ export function encodeRows(columns: readonly WritableColumn[], rows: readonly Pl
     for (const name of Object.keys(row)) {
       if (!known.has(name)) {
         throw new InvalidArgumentError(
-          `rows[${position}] names column ${JSON.stringify(name)}, which the table does not have`,
+          `rows[${position}] names column ${quoted(name)}, which the table does not have`,
           {
             remedy: "Use the table's column names exactly as they are written.",
           },
@@ -62,7 +63,7 @@ function encodeColumn(
     if (input === null || input === undefined) {
       if (!column.nullsAllowed) {
         throw new ConstraintError(
-          `rows[${position}] has NULL in column ${JSON.stringify(column.name)}, which does not allow it`,
+          `rows[${position}] has NULL in column ${quoted(column.name)}, which does not allow it`,
           {
             remedy: "Give the column a value, or allow NULL in it.",
           },
@@ -93,11 +94,16 @@ function convert(column: InlineColumn, input: unknown, position: number): IndexV
     return toIndexValue(column.columnType, input);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
-    throw new InvalidArgumentError(`rows[${position}], column ${JSON.stringify(column.name)}: ${cause.message}`, {
+    throw new InvalidArgumentError(`rows[${position}], column ${quoted(column.name)}: ${withoutKind(cause.message)}`, {
       remedy: cause.remedy,
       cause,
     });
   }
+}
+
+/** The text of an error without the kind that begins it, to be quoted in another one of that kind. */
+function withoutKind(message: string): string {
+  return message.slice(message.indexOf(": ") + 2);
 }
 
 function nestedParts(column: InlineColumn, inputs: readonly unknown[]): RecordBatchParts {
@@ -105,7 +111,7 @@ function nestedParts(column: InlineColumn, inputs: readonly unknown[]): RecordBa
   const bodies = bodiesOfStream(tableToIPC(new Table({ [column.name]: vectorFromArray(inputs, type) }), "stream"));
   const body = bodies[0];
   if (body === undefined || bodies.length !== 1) {
-    throw new InvalidArgumentError(`column ${JSON.stringify(column.name)}: nested values could not be encoded`, {
+    throw new InvalidArgumentError(`column ${quoted(column.name)}: nested values could not be encoded`, {
       remedy: "Pass the rows as an Arrow record batch.",
     });
   }

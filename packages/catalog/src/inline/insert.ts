@@ -1,5 +1,6 @@
 import { ConstraintError, InvalidArgumentError, type RowId, type TableId } from "@moraine/codec";
 import { type DataType, RecordBatch, Table } from "apache-arrow";
+import { harmless, quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkObject } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
@@ -107,7 +108,7 @@ function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBa
   const names = columns.map((column) => column.name);
   for (const field of table.schema.fields) {
     if (!names.includes(field.name)) {
-      throw new InvalidArgumentError(`rows has a column ${JSON.stringify(field.name)}, which the table does not have`, {
+      throw new InvalidArgumentError(`rows has a column ${quoted(field.name)}, which the table does not have`, {
         remedy: "Use the table's column names exactly as they are written.",
       });
     }
@@ -126,7 +127,7 @@ function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBa
 function checkArrowColumn(column: WritableColumn, table: Table): void {
   const vector = table.getChild(column.name);
   if (vector === null) {
-    throw new InvalidArgumentError(`rows lacks column ${JSON.stringify(column.name)}`, {
+    throw new InvalidArgumentError(`rows lacks column ${quoted(column.name)}`, {
       remedy: "Pass every column of the table; fill missing ones with NULL.",
     });
   }
@@ -135,12 +136,12 @@ function checkArrowColumn(column: WritableColumn, table: Table): void {
   const wanted = typeText(expected);
   if (actual !== wanted) {
     throw new InvalidArgumentError(
-      `rows has Arrow type ${actual} in column ${JSON.stringify(column.name)}, which takes ${wanted}`,
+      `rows has Arrow type ${harmless(actual)} in column ${quoted(column.name)}, which takes ${harmless(wanted)}`,
       { remedy: "Cast the Arrow column to the type named." },
     );
   }
   if (!column.nullsAllowed && vector.nullCount > 0) {
-    throw new ConstraintError(`rows has NULL in column ${JSON.stringify(column.name)}, which does not allow it`, {
+    throw new ConstraintError(`rows has NULL in column ${quoted(column.name)}, which does not allow it`, {
       remedy: "Give the column a value, or allow NULL in it.",
     });
   }
