@@ -9,7 +9,7 @@ import { genesisAttempts, groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
 import { PendingWrites } from "./engine/pending-writes.js";
 import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
-import { HeadPins } from "./engine/scope.js";
+import { HeadPins, type PinnedHead } from "./engine/scope.js";
 import { Tip } from "./engine/tip.js";
 import type { IndexContext } from "./index/layout.js";
 import { TableFiles } from "./index/table-files.js";
@@ -67,8 +67,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   readonly #context: PrepareContext;
   readonly #nowMicros: () => bigint;
   readonly #newUuid: () => string;
-  readonly #indexContexts = new Map<bigint, IndexContext>();
-  #closed = false;
+  #indexContexts = new Map<bigint, IndexContext>();
+  #closing: Promise<void> | undefined;
 
   private constructor(options: CatalogOptions, head: Tip) {
     super();
@@ -90,8 +90,10 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       beforeWrite: () => this.#pins.beforeWrite(),
       landed: (tip) => {
         this.#pins.landed(tip.state);
-        this.#indexContexts.clear();
+        // Scopes that are still open keep the old map: what they put into it must not be found at the new head.
+        this.#indexContexts = new Map();
       },
+      lost: () => this.#pins.lost(),
       staged: (commit) => this.#registry.note(commit.facts),
       discarded: (commit) => this.#forget(commit),
     });
@@ -104,6 +106,15 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    * `open_raced` when two writers create the store at the same moment.
    */
   static async open(options: CatalogOptions): Promise<Catalog> {
+    try {
+      return await Catalog.#open(options);
+    } catch (error) {
+      await options.store.close();
+      throw error;
+    }
+  }
+
+  static async #open(options: CatalogOptions): Promise<Catalog> {
     for (let attempt = 1; !(await checkFormat(options.store)); attempt++) {
       if (attempt > genesisAttempts)
         throw new OpenRacedError(`the store was still without a catalog after ${genesisAttempts} attempts`);
@@ -233,26 +244,28 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   async reads(): Promise<ReadScope> {
     this.#requireOpen();
     const pinned = await this.#pins.pin();
-    return new ReadScope(pinned.state, pinned.view, this.#registry, this.#contextsOf(pinned.state.batchSeq), () =>
-      pinned.release(),
-    );
+    return this.#scopeOf(pinned);
   }
 
-  protected async read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>): Promise<T> {
+  protected async read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>, isRepeat = false): Promise<T> {
     this.#requireOpen();
     const pinned = await this.#pins.pin();
-    const scope = new ReadScope(
-      pinned.state,
-      pinned.view,
-      this.#registry,
-      this.#contextsOf(pinned.state.batchSeq),
-      () => pinned.release(),
-    );
+    const scope = this.#scopeOf(pinned);
     try {
       return await run(scope, pinned.view);
+    } catch (error) {
+      // A store that reopened itself after a stall ended the pin. Nothing was shown yet, so the read can begin again.
+      if (!(error instanceof ClosedError) || this.#closing !== undefined || isRepeat) throw error;
+      this.#pins.drop(pinned);
     } finally {
       scope.release();
     }
+    return await this.read(run, true);
+  }
+
+  #scopeOf(pinned: PinnedHead): ReadScope {
+    const contexts = this.#contextsOf(pinned.state.batchSeq);
+    return new ReadScope(pinned.state, pinned.view, this.#registry, contexts, () => pinned.release());
   }
 
   /** Index layouts are shared by the reads of one head; a scope of an older one works out its own. */
@@ -299,9 +312,12 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   }
 
   /** Lets what was committed land, then closes the store. Further calls fail with `closed`. Closing twice is harmless. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     await this.#committer.close();
     this.#pins.close();
     try {
@@ -316,7 +332,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   }
 
   #requireOpen(): void {
-    if (this.#closed) throw new ClosedError("the catalog was closed");
+    if (this.#closing !== undefined) throw new ClosedError("the catalog was closed");
   }
 }
 

@@ -1,7 +1,10 @@
 import {
   CommitConflictError,
   ConfigurationError,
+  ConstraintError,
   type DataFileId,
+  InvalidArgumentError,
+  NotFoundError,
   RetryBudgetExhaustedError,
   type SnapshotId,
   type TableId,
@@ -65,11 +68,35 @@ export async function flushInlined(host: FlushHost, args: FlushInlinedArguments)
     try {
       return await commitFiles(host, table, state.head.snapshotId as SnapshotId, written);
     } catch (error) {
-      for (const { path, flush } of written) if (flush.content !== undefined) await files.remove(state, table, path);
+      // Only an error that proves that nothing landed allows to remove what may by now be the rows' only home.
+      if (!isRefusal(error)) throw error;
+      await removeFiles(files, state, table, written);
       if (!(error instanceof CommitConflictError)) throw error;
     }
   }
   throw new RetryBudgetExhaustedError(`rows of table ${table} were deleted during each of ${flushAttempts} flushes`);
+}
+
+/** Whether an error says that the commit was refused before anything was written. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof CommitConflictError ||
+    error instanceof ConstraintError ||
+    error instanceof NotFoundError ||
+    error instanceof InvalidArgumentError ||
+    error instanceof RetryBudgetExhaustedError
+  );
+}
+
+/** Removes files that no commit names. What cannot be removed is left for the cleanup of unknown files. */
+async function removeFiles(
+  files: TableFiles,
+  state: CatalogState,
+  table: TableId,
+  written: readonly WrittenFile[],
+): Promise<void> {
+  const paths = written.filter(({ flush }) => flush.content !== undefined).map(({ path }) => path);
+  await Promise.allSettled(paths.map((path) => files.remove(state, table, path)));
 }
 
 async function writeFiles(
@@ -83,6 +110,11 @@ async function writeFiles(
   if (state.list("partition", table).length > 0) {
     throw new UnsupportedError(`a flush of table ${table}, which is partitioned`, {
       remedy: "Write one file for each partition and pass them to flushInlinedData.",
+    });
+  }
+  if (state.get("option", 0n, 0n)?.options.get("encrypted") === "true") {
+    throw new UnsupportedError("a flush by moraine in an encrypted lake", {
+      remedy: "Write the files with DuckDB and pass them to flushInlinedData.",
     });
   }
   const written: WrittenFile[] = [];

@@ -39,6 +39,8 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
     if (this.#closed) throw new ClosedError("the catalog was closed");
     return await consistently(this.#store, async (batchSeq) => {
       const state = this.#state.batchSeq === batchSeq ? this.#state : await this.#refresh();
+      // A refresh that was under way already may have ended at an older head than this read's.
+      if (state.batchSeq !== batchSeq) throw new Overtaken();
       const scope = new ReadScope(state, this.#store, this.#registry, this.#contexts, () => undefined);
       return await run(scope, this.#store);
     });
@@ -73,6 +75,9 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
   }
 }
 
+/** The writer was faster than this read. Never leaves this file. */
+class Overtaken extends Error {}
+
 /** Runs a read until the head is the same before and after it. A failure of a read that was overtaken is no failure. */
 async function consistently<T>(view: ReadView, run: (batchSeq: bigint) => Promise<T>): Promise<T> {
   for (let attempt = 0; attempt < readerConsistencyAttempts; attempt++) {
@@ -84,7 +89,7 @@ async function consistently<T>(view: ReadView, run: (batchSeq: bigint) => Promis
       outcome = { error };
     }
     const after = await readHead(view);
-    if (after.batchSeq !== before.batchSeq) continue;
+    if (after.batchSeq !== before.batchSeq || ("error" in outcome && outcome.error instanceof Overtaken)) continue;
     if ("error" in outcome) throw outcome.error;
     return outcome.value;
   }

@@ -35,6 +35,8 @@ export interface CommitterEvents {
   readonly beforeWrite: () => Promise<void>;
   /** Called when a batch is durable, before its callers are told. */
   readonly landed: (tip: Tip) => void;
+  /** Called when the write of a batch failed. */
+  readonly lost: () => void;
   /** Called when a commit takes its place in the chain of tips. */
   readonly staged: (commit: StagedCommit) => void;
   /** Called for a staged commit that does not land after all. */
@@ -49,6 +51,8 @@ interface Member {
   unwatch: () => void;
   attempts: number;
   base: Tip | undefined;
+  /** How often commits had been taken back when the latest attempt began. */
+  ground: number;
   latest: Attempt | undefined;
   settled: boolean;
 }
@@ -73,6 +77,10 @@ export class Committer {
   #head: Tip;
   #tip: Tip;
   #landedSinceForget = 0;
+  /** Rises whenever staged commits are taken back: whoever read what they would have written has to read again. */
+  #takenBack = 0;
+  /** Most members staged ahead and in one batch. Falls while commits are refused: each refusal repeats those staged behind it. */
+  #groupLimit = groupMembers;
   #turnTaken = false;
   #closureRuns = false;
   #landing: Promise<void> | undefined;
@@ -110,6 +118,7 @@ export class Committer {
         unwatch: () => undefined,
         attempts: 0,
         base: undefined,
+        ground: 0,
         latest: undefined,
         settled: false,
       };
@@ -161,7 +170,7 @@ export class Committer {
 
   /** Gives turns in order of arrival until one has to wait. */
   #takeTurns(): void {
-    while (!this.#turnTaken) {
+    while (!this.#turnTaken && this.#staged.length < this.#groupLimit) {
       const member = this.#waiting.shift();
       if (member === undefined) return;
       if (member.settled) continue;
@@ -177,12 +186,12 @@ export class Committer {
   #turn(member: Member): void {
     const { base, latest } = member;
     if (base !== undefined && latest !== undefined) {
-      if (base === this.#tip) {
+      if (this.#standsOn(member)) {
         this.#stage(member, latest);
         return;
       }
       try {
-        for (const changes of latest.changes) this.#tip.checkPremise(base, changes);
+        if (base !== this.#tip) for (const changes of latest.changes) this.#tip.checkPremise(base, changes);
       } catch (error) {
         this.#stage(member, failedAttempt(error));
         return;
@@ -206,6 +215,7 @@ export class Committer {
     const base = this.#tip;
     member.attempts += 1;
     member.base = base;
+    member.ground = this.#takenBack;
     member.latest = undefined;
     let outcome: StagedAttempt<unknown> | Promise<StagedAttempt<unknown>>;
     try {
@@ -244,8 +254,13 @@ export class Committer {
     }
     if (member.latest === undefined || member.settled) return;
     // A commit below may have failed to land meanwhile and taken this attempt's base with it.
-    if (member.base === this.#tip) this.#stage(member, member.latest);
+    if (this.#standsOn(member)) this.#stage(member, member.latest);
     else this.#waiting.unshift(member);
+  }
+
+  /** Whether a member's latest attempt saw exactly the state that the next commit builds on. */
+  #standsOn(member: Member): boolean {
+    return member.base === this.#tip && member.ground === this.#takenBack;
   }
 
   /**
@@ -288,6 +303,7 @@ export class Committer {
       } catch (error) {
         this.#fail(asMoraineError(error));
       }
+      this.#takeTurns();
     }
   }
 
@@ -295,12 +311,14 @@ export class Committer {
     const batch = new BatchBuilder();
     const accepted: Member[] = [];
     let group = this.#takeGroup(0);
+    let refused = false;
     try {
       const planner = new CommitPlanner(this.#store);
       while (group.length > 0) {
         await planner.probe(group.flatMap(indexChangesOf));
         const refusal = this.#planMembers(planner, group, batch, accepted);
         if (refusal === undefined) break;
+        refused = true;
         const later = [...group.slice(group.indexOf(refusal.member) + 1), ...this.#staged.splice(0)];
         this.#discard([refusal.member, ...later]);
         if (refusal.attempt !== undefined) {
@@ -311,6 +329,7 @@ export class Committer {
         await this.#restage(accepted, later);
         group = this.#takeGroup(accepted.length);
       }
+      if (accepted.some((member) => commitsOf(member).some(writesSomething))) await this.#events.beforeWrite();
     } catch (error) {
       // Nothing was written: the batch's members are told, and the commits staged on top of them start over.
       const failed = [...new Set([...accepted, ...group])];
@@ -320,10 +339,13 @@ export class Committer {
       await this.#restage([], later);
       return;
     }
+    this.#groupLimit = refused ? Math.max(1, this.#groupLimit >> 1) : Math.min(groupMembers, this.#groupLimit * 2);
+    this.#takeTurns();
     try {
       await this.#write(accepted, batch);
     } catch (error) {
       const failure = asMoraineError(error);
+      this.#events.lost();
       for (const member of accepted) this.#rejectMember(member, failure);
       throw failure;
     }
@@ -335,7 +357,7 @@ export class Committer {
     let bytes = 0;
     for (const member of this.#staged) {
       bytes += measureChanges(indexChangesOf(member)).bytes;
-      if (accepted + count >= groupMembers || (count > 0 && bytes > groupIndexBytes)) break;
+      if (accepted + count >= this.#groupLimit || (count > 0 && bytes > groupIndexBytes)) break;
       count += 1;
     }
     return this.#staged.splice(0, count);
@@ -365,6 +387,7 @@ export class Committer {
 
   /** Takes back what members have staged. */
   #discard(members: readonly Member[]): void {
+    this.#takenBack += 1;
     for (const member of members) {
       for (const commit of commitsOf(member)) {
         if (commit.after !== member.base) commit.after.discard();
@@ -390,7 +413,7 @@ export class Committer {
 
   async #write(accepted: readonly Member[], batch: BatchBuilder): Promise<void> {
     const commits = accepted.flatMap(commitsOf);
-    const writing = commits.filter((commit) => commit.writes.size > 0);
+    const writing = commits.filter(writesSomething);
     const last = writing.at(-1)?.after;
     if (last !== undefined) {
       const records = new WriteSet();
@@ -400,7 +423,6 @@ export class Committer {
         sysHeadKey,
         encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }),
       );
-      await this.#events.beforeWrite();
       await this.#store.write(batch.finish());
       this.#head = last;
       this.#landedSinceForget += commits.length;
@@ -436,6 +458,10 @@ interface Refusal {
 
 function commitsOf(member: Member): readonly StagedCommit[] {
   return member.latest?.commits ?? [];
+}
+
+function writesSomething(commit: StagedCommit): boolean {
+  return commit.writes.size > 0;
 }
 
 function indexChangesOf(member: Member): readonly IndexChange[] {

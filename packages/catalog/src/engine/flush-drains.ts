@@ -52,7 +52,15 @@ export class FlushDrains {
       (sum, dataFileId) => sum + (this.#draft.get("data_file", op.tableId, dataFileId)?.recordCount ?? 0n),
       0n,
     );
+    if (records > live && op.throughSnapshot !== undefined) {
+      throw new CommitConflictError(`rows of table ${op.tableId} were flushed by another commit after they had been read`);
+    }
     const hasIndexes = this.#upkeep.of(op.tableId).length > 0;
+    if (hasIndexes && records > 0n && op.throughSnapshot === undefined) {
+      throw new ConstraintError(`table ${op.tableId} has indexes, and the flush does not say when its rows were read`, {
+        remedy: "Pass throughSnapshot: the snapshot at which the rows were read that the files hold.",
+      });
+    }
     if (records < live || (hasIndexes && records > live)) {
       throw new ConstraintError(
         `the flush drains ${live} live rows of table ${op.tableId}, and its files hold ${records}`,

@@ -35,7 +35,8 @@ export class HeadPins {
   readonly #store: WritableStore;
   #state: CatalogState;
   #current: Promise<PinnedHead> | undefined;
-  #writing = false;
+  /** Settles when the batch in flight is durable or lost. */
+  #flight: Flight | undefined;
   #closed = false;
 
   constructor(store: WritableStore, state: CatalogState) {
@@ -46,41 +47,58 @@ export class HeadPins {
   /** The durable head, retained for the caller, who releases it. */
   async pin(): Promise<PinnedHead> {
     if (this.#closed) throw new ClosedError("the catalog was closed");
-    const pinned = await this.#pinned();
-    return pinned.retain();
+    if (this.#store.failure !== null) throw this.#store.failure;
+    // Without a pin of the head below it, a batch in flight has to be waited for.
+    while (this.#current === undefined && this.#flight !== undefined) await this.#flight.landed;
+    return (await this.#pinned()).retain();
   }
 
   /** Must be awaited before a batch is written. */
   async beforeWrite(): Promise<void> {
     await this.#pinned();
-    this.#writing = true;
+    this.#flight = new Flight();
   }
 
   /** The batch is durable: later pins show it, the old one lives until its last reader is done. */
   landed(state: CatalogState): void {
     this.#state = state;
-    this.#writing = false;
     this.#letGo();
+    this.#land();
+  }
+
+  /** The batch was not written, or nobody knows: the pin below it stays. */
+  lost(): void {
+    this.#land();
+  }
+
+  /** Gives up a pin that the store ended, as it does when it reopens itself after a stall. */
+  drop(pinned: PinnedHead): void {
+    const current = this.#current;
+    void current?.then((held) => {
+      if (held === pinned && this.#current === current) this.#letGo();
+    }, ignore);
   }
 
   close(): void {
     this.#closed = true;
     this.#letGo();
+    this.#land();
+  }
+
+  #land(): void {
+    const flight = this.#flight;
+    this.#flight = undefined;
+    flight?.land();
   }
 
   #letGo(): void {
     const old = this.#current;
     this.#current = undefined;
-    // A pin that could not be taken has nothing to release; whoever asked for it was told.
-    old?.then(
-      (pinned) => pinned.release(),
-      () => undefined,
-    );
+    old?.then((pinned) => pinned.release(), ignore);
   }
 
   #pinned(): Promise<PinnedHead> {
     if (this.#current !== undefined) return this.#current;
-    if (this.#writing) throw new ClosedError("the catalog's last write failed");
     const state = this.#state;
     const current = this.#store.snapshot().then((view) => new PinnedHead(state, view));
     this.#current = current;
@@ -88,5 +106,19 @@ export class HeadPins {
       if (this.#current === current) this.#current = undefined;
     });
     return current;
+  }
+}
+
+/** A pin that could not be taken has nothing to release; whoever asked for it was told. */
+function ignore(): void {}
+
+class Flight {
+  readonly landed: Promise<void>;
+  land: () => void = ignore;
+
+  constructor() {
+    this.landed = new Promise((resolve) => {
+      this.land = resolve;
+    });
   }
 }

@@ -22,14 +22,19 @@ export function addFileEntries(
 ): void {
   const rows = Number(file.recordCount);
   const start = file.rowIdStart ?? 0n;
-  const cover = new RowCover(rows);
-  for (const entry of entries) {
-    if (entry.index !== builder.indexId) continue;
-    if ("columns" in entry) {
-      addVectors(builder, entry, rows, start, dead);
-      return;
+  const own = entries.filter((entry) => entry.index === builder.indexId);
+  const vectors = own.find((entry) => "columns" in entry);
+  if (vectors !== undefined) {
+    if (own.length > 1) {
+      throw new ConstraintError(`index ${builder.indexId} is given vectors and more beside them for one file`, {
+        remedy: "Give either one set of vectors for the whole file, or one entry for each row.",
+      });
     }
-    const { ordinal, values } = entry;
+    addVectors(builder, vectors, rows, start, dead);
+    return;
+  }
+  const cover = new RowCover(rows);
+  for (const { ordinal, values } of own as readonly FileIndexEntry[]) {
     if (!Number.isSafeInteger(ordinal) || ordinal < 0 || ordinal >= rows) {
       throw new ConstraintError(
         `an entry of index ${builder.indexId} names row ${String(ordinal)} of a file with ${rows} rows`,

@@ -59,7 +59,7 @@ function encodeColumn(
   let nullCount = 0;
   const inputs: unknown[] = [];
   rows.forEach((row, position) => {
-    const input = row[column.name];
+    const input = Object.hasOwn(row, column.name) ? row[column.name] : undefined;
     if (input === null || input === undefined) {
       if (!column.nullsAllowed) {
         throw new ConstraintError(

@@ -73,8 +73,9 @@ export function renameTable(draft: Draft, args: RenameTableArguments): void {
 }
 
 /**
- * Moves a table to another schema. Its files stay where they are. `already_exists` when the schema has a table or view
- * of that name (so also for the table's own schema), or an index of the name of one of the table's indexes.
+ * Moves a table to another schema. `already_exists` when the schema has a table or view of that name (so also for the
+ * table's own schema), or an index of the name of one of the table's indexes; `constraint` while the table has data files:
+ * their paths begin with the path of the schema, so they would be looked for in another folder.
  */
 export function setTableSchema(draft: Draft, args: SetTableSchemaArguments): void {
   checkObject(args, "arguments");
@@ -85,6 +86,12 @@ export function setTableSchema(draft: Draft, args: SetTableSchemaArguments): voi
     if (draft.indexesInSchemaByFoldedName(schemaId, index.indexName).length > 0) {
       throw new AlreadyExistsError(`an index ${quoted(index.indexName)} in schema ${schemaId}`);
     }
+  }
+  const files = draft.count("data_file", table.tableId);
+  if (files > 0 && table.pathIsRelative) {
+    throw new ConstraintError(`table ${table.tableId} has ${files} data files below its schema's folder`, {
+      remedy: "Create a table in the other schema and copy the rows.",
+    });
   }
   draft.put("table", [table.tableId], { ...table, beginSnapshot: draft.snapshotId, schemaId });
   draft.record({ op: "alter_table", tableId: table.tableId });

@@ -316,7 +316,12 @@ describe("row ids through update, delete, flush and rewrite", () => {
     await lake.delete(table, 0n);
     const flushed = await lake.writeFile(table, [{ k: 2n }]);
     await lake.commit((tx) => {
-      tx.flushInlinedData({ table, schemaVersion: 2n, files: [{ file: flushed, rowIdStart: 1n, beginSnapshot: 3n }] });
+      tx.flushInlinedData({
+        table,
+        schemaVersion: 2n,
+        files: [{ file: flushed, rowIdStart: 1n, beginSnapshot: 3n }],
+        throughSnapshot: tx.currentSnapshot.id,
+      });
       const first = tx.inlineInsert({ table, rows: [{ k: 1n }, { k: 5n }, { k: 6n }] });
       tx.inlineDelete({ table, rowId: first + 1n });
     });
