@@ -14,6 +14,8 @@ import {
   checkText,
   wrong,
 } from "./options.js";
+import { checkId, checkIndexTarget, checkRecentRow, checkRecentRows, checkScanInline } from "./read-arguments.js";
+import { ReadScope } from "./read-scope.js";
 import { readSnapshots } from "./snapshots.js";
 
 /** The schema `main`, which every catalog is made with. */
@@ -42,38 +44,38 @@ abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.Read
   async snapshots(args: contract.SnapshotsArguments = {}): Promise<contract.SnapshotRecord[]> {
     checkNames(args, "arguments", ["limit", "before"]);
     checkOptionalCount(args.limit, "limit", 0);
-    if (args.before !== undefined && typeof args.before !== "bigint") throw wrong("before", "a snapshot id: a bigint");
+    if (args.before !== undefined) checkId(args.before, "before");
     // Records up to a head that has been acknowledged never change, so that the store may be read beside running commits.
     const head = (await this.engine.snapshot()).currentSnapshot.id;
     return await readSnapshots(this.#view, head, args);
   }
 
   async indexLookup(args: contract.IndexLookupArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexLookup(args);
+    return await this.engine.indexLookup(checkIndexTarget(args));
   }
 
   async indexLookupMany(args: contract.IndexLookupManyArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexLookupMany(args);
+    return await this.engine.indexLookupMany(checkIndexTarget(args));
   }
 
   async indexRange(args: contract.IndexRangeArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexRange(args);
+    return await this.engine.indexRange(checkIndexTarget(args));
   }
 
   async indexNulls(args: contract.IndexNullsArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexNulls(args);
+    return await this.engine.indexNulls(checkIndexTarget(args));
   }
 
   async recentRows(args: contract.RecentRowsArguments): Promise<contract.RecentRow[]> {
-    return await this.engine.recentRows(args);
+    return await this.engine.recentRows(checkRecentRows(args));
   }
 
   async recentRow(args: contract.RecentRowArguments): Promise<contract.RecentRow | undefined> {
-    return await this.engine.recentRow(args);
+    return await this.engine.recentRow(checkRecentRow(args));
   }
 
   async scanInline(args: contract.ScanInlineArguments): Promise<contract.RecentRow[]> {
-    return await this.engine.scanInline(args);
+    return await this.engine.scanInline(checkScanInline(args));
   }
 
   async census(options: contract.CensusOptions = {}): Promise<contract.Census> {
@@ -172,7 +174,7 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
   }
 
   async reads(): Promise<contract.ReadScope> {
-    return await this.engine.reads();
+    return new ReadScope(await this.engine.reads());
   }
 
   async flushInlined(args: contract.FlushInlinedArguments): Promise<contract.FlushInlinedResult> {
@@ -197,7 +199,8 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
 
   async reclaimIndexEntries(args: contract.ReclaimIndexEntriesArguments): Promise<number> {
     checkNames(args, "arguments", ["index", "limit"]);
-    if (typeof args.index !== "bigint") throw wrong("index", "an index id: a bigint");
+    checkId(args.index, "index");
+    if ((args.limit as unknown) === undefined) throw wrong("limit", "a whole number of at least 1");
     checkOptionalCount(args.limit, "limit", 1);
     return await this.engine.reclaimIndexEntries(args);
   }

@@ -7,4 +7,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
+// The AWS SDK would put a paragraph about Node's age in front of each error that is to be one line.
+process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
+
 process.exitCode = await run(process.argv.slice(2), { output: process, stdin: process.stdin });
