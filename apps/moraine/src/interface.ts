@@ -1126,18 +1126,19 @@ export interface Transaction extends CatalogSnapshot {
    * entries do not change, as they name row ids.
    *
    * `constraint` for a file that is not older than this commit, whose `partialMax` lies outside of its age, or whose rows
-   * were not given out before this commit; `commit_conflict` when a row was deleted after `throughSnapshot`.
+   * were not given out before this commit; for files that hold fewer rows than live ones are drained; and, on a table with
+   * indexes, without `throughSnapshot`. `commit_conflict` when a row was deleted or flushed after `throughSnapshot`.
    *
    * Source: specification, "What data movement costs the index: nothing".
    *
    * @example
-   * const [first] = await catalog.recentRows({ table });
+   * using scope = await catalog.reads();
+   * const throughSnapshot = scope.snapshot.currentSnapshot.id;
+   * const [first] = await scope.recentRows({ table });
    * const { schemaVersion, beginSnapshot } = first!;
    * // The file holds the three inline rows, with their field ids, in the order of their row ids.
-   * const file = flushedFile;
-   * await catalog.commit((tx) =>
-   *   tx.flushInlinedData({ table, schemaVersion, files: [{ file, rowIdStart: 0n, beginSnapshot }] }),
-   * );
+   * const files = [{ file: flushedFile, rowIdStart: 0n, beginSnapshot }];
+   * await catalog.commit((tx) => tx.flushInlinedData({ table, schemaVersion, throughSnapshot, files }));
    * await catalog.indexLookup({ index: byNumber, key: [1] }); // => [0n]
    */
   flushInlinedData(args: FlushInlinedDataArguments): DataFileId[];
@@ -1547,7 +1548,8 @@ export interface FlushInlinedDataArguments {
   readonly files: readonly FlushedDataFile[];
   /**
    * Only chunks begun by this snapshot are drained: the one at which the caller read the rows. If one of them was deleted
-   * since, the commit fails with `commit_conflict`. Default: every chunk that is there when the commit begins.
+   * since, the commit fails with `commit_conflict`. Needed where the table has indexes; otherwise the default is every chunk
+   * that is there when the commit begins.
    */
   readonly throughSnapshot?: SnapshotId;
 }
