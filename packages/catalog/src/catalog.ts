@@ -22,7 +22,7 @@ import type { CommitInfo } from "./model/snapshot-record.js";
 import type { IndexOp, InlineOp } from "./operations.js";
 import { ReadScope } from "./read-scope.js";
 import { Transaction } from "./transaction.js";
-import { checkArray, checkObject, checkOptionalString, invalid } from "./verbs/arguments.js";
+import { checkId, checkArray, checkObject, checkOptionalString, invalid } from "./verbs/arguments.js";
 
 export interface CatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
@@ -296,13 +296,15 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   /** Reclaims what dropped indexes and vanished files left behind, in bounded batches beside running commits. */
   async maintain(options: MaintainOptions = {}): Promise<MaintainReport> {
     this.#requireOpen();
+    checkObject(options, "options");
     return await new Maintenance(this.#store, this.#committer).maintain(options);
   }
 
   /** Deletes at most `limit` entries of one dropped index. Gives how many it deleted. */
   async reclaimIndexEntries(args: { readonly index: bigint; readonly limit: number }): Promise<number> {
     this.#requireOpen();
-    return await new Maintenance(this.#store, this.#committer).reclaim(args.index, args.limit);
+    const { index, limit } = checkObject(args, "arguments");
+    return await new Maintenance(this.#store, this.#committer).reclaim(checkId(index, "index"), limit);
   }
 
   /** Records what a maintenance pass did. The newest 16 are kept. */

@@ -16,6 +16,11 @@ import { findRecentRow, type InlineScan, type RecentRow, scanInlineRows } from "
 import type { InlineRegistry } from "./inline/registry.js";
 import type { CatalogState } from "./model/state.js";
 import { CatalogSnapshot } from "./model/view.js";
+import { checkId, checkObject, checkOneOf } from "./verbs/arguments.js";
+
+function checkTable(table: TableId): TableId {
+  return checkId(table, "table") as TableId;
+}
 
 export interface RecentRowsArguments {
   readonly table: TableId;
@@ -75,20 +80,27 @@ export class ReadScope implements Disposable {
 
   /** Live inline rows of a table, at the head or as they were at an earlier snapshot, by row id. */
   async recentRows(args: RecentRowsArguments): Promise<RecentRow[]> {
+    const { table, at: asked } = checkObject(args, "arguments");
     const head = this.#state.head.snapshotId;
-    const at = args.at ?? head;
+    const at = asked === undefined ? head : checkId(asked, "at");
     if (at > head) throw new NotFoundError(`snapshot ${at}: the head is ${head}`);
-    return await scanInlineRows(this.#open(), this.#registry, args.table, { kind: "table", at });
+    return await scanInlineRows(this.#open(), this.#registry, checkTable(table), { kind: "table", at });
   }
 
   /** The live inline row of that id, if it is inline. */
   async recentRow(args: { readonly table: TableId; readonly rowId: RowId | bigint }): Promise<RecentRow | undefined> {
-    return await findRecentRow(this.#open(), this.#registry, args.table, args.rowId);
+    const { table, rowId } = checkObject(args, "arguments");
+    return await findRecentRow(this.#open(), this.#registry, checkTable(table), checkId(rowId, "rowId"));
   }
 
   /** Versions of inline rows by the four ways in which DuckLake reads them. */
   async scanInline(args: { readonly table: TableId; readonly scan: InlineScan }): Promise<RecentRow[]> {
-    return await scanInlineRows(this.#open(), this.#registry, args.table, args.scan);
+    const { table, scan } = checkObject(args, "arguments");
+    checkObject(scan, "scan");
+    checkOneOf(scan.kind, ["table", "insertions", "deletions", "flush"], "scan.kind");
+    checkId(scan.at, "scan.at");
+    if (scan.kind === "insertions" || scan.kind === "deletions") checkId(scan.start, "scan.start");
+    return await scanInlineRows(this.#open(), this.#registry, checkTable(table), scan);
   }
 
   release(): void {

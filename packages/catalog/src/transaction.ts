@@ -132,12 +132,13 @@ export class Transaction extends CatalogSnapshot {
     this.#open = false;
   }
 
-  #run<A, R>(verb: (draft: CommitDraft, args: A) => R, args: A): R {
+  #run<A extends object, R>(verb: (draft: CommitDraft, args: A) => R, args: A): R {
     if (!this.#open) {
       throw new ClosedError("the transaction's closure has returned", {
         remedy: "Await everything that uses the transaction inside of the closure.",
       });
     }
+    checkObject(args, "arguments");
     return this.#draft.atomically(() => verb(this.#draft, args));
   }
 

@@ -53,7 +53,9 @@ export class FlushDrains {
       0n,
     );
     if (records > live && op.throughSnapshot !== undefined) {
-      throw new CommitConflictError(`rows of table ${op.tableId} were flushed by another commit after they had been read`);
+      throw new CommitConflictError(
+        `rows of table ${op.tableId} were flushed by another commit after they had been read`,
+      );
     }
     const hasIndexes = this.#upkeep.of(op.tableId).length > 0;
     if (hasIndexes && records > 0n && op.throughSnapshot === undefined) {

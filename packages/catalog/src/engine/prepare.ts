@@ -57,6 +57,8 @@ class Preparation {
   /** Positions of a chunk's rows that the same commit deleted. */
   readonly #deadOffsets = new Map<InsertOp, Set<number>>();
   readonly #drains: FlushDrains;
+  /** The schema version of each insert, and the schema recorded for it. Kept here: what others remember may be forgotten. */
+  readonly #places = new Map<InsertOp, { readonly version: bigint; readonly recorded: RegisteredSchema | null }>();
   readonly #recordedSchemas: (readonly [bigint, bigint, RegisteredSchema])[] = [];
   #overlay: ReadView | undefined;
   #reader: RowReader | undefined;
@@ -127,27 +129,45 @@ class Preparation {
       this.#deletes.length === 0 &&
       this.#flushes.length === 0 &&
       this.#draft.indexOps.length === 0 &&
-      this.#inserts.every((op) => {
-        const version = this.#knownVersion(op);
-        return version !== undefined && this.#context.registry.knownSchema(op.tableId, version) !== undefined;
-      })
+      this.#inserts.every((op) => this.#placeFromMemory(op))
     );
   }
 
-  #knownVersion(op: InsertOp): bigint | undefined {
-    if (op.schemaVersion !== undefined) return op.schemaVersion;
+  /** Finds out under which schema version an insert goes, and what is recorded for it, if that is remembered. */
+  #placeFromMemory(op: InsertOp): boolean {
+    const { registry } = this.#context;
+    const version = this.#newVersion(op.tableId) ?? registry.knownVersion(op.tableId);
+    const recorded = version === undefined ? undefined : registry.knownSchema(op.tableId, version);
+    if (version === undefined || recorded === undefined) return false;
+    this.#place(op, version, recorded);
+    return true;
+  }
+
+  async #placeFromStore(op: InsertOp): Promise<void> {
+    const { registry } = this.#context;
+    const fallback = this.#draft.base.head.schemaVersion;
+    const version = this.#newVersion(op.tableId) ?? (await registry.version(this.#view, op.tableId, fallback));
+    this.#place(op, version, await registry.schema(this.#view, op.tableId, version));
+  }
+
+  #place(op: InsertOp, version: bigint, recorded: RegisteredSchema | null): void {
+    if (op.schemaVersion !== undefined && op.schemaVersion !== version) {
+      throw new InvalidArgumentError(
+        `rows.schemaVersion is ${op.schemaVersion}, and table ${op.tableId} is at version ${version}`,
+        { remedy: "Encode the rows with the table's current columns, and name its current schema version." },
+      );
+    }
+    this.#places.set(op, { version, recorded });
+  }
+
+  /** The schema version that this commit gives a table, if it changes the table's schema. */
+  #newVersion(tableId: bigint): bigint | undefined {
     const { changes, base } = this.#draft;
-    if (changes.schemaChangedIds.includes(op.tableId)) return base.head.schemaVersion + 1n;
-    return this.#context.registry.knownVersion(op.tableId);
+    return changes.schemaChangedIds.includes(tableId) ? base.head.schemaVersion + 1n : undefined;
   }
 
   async read(): Promise<void> {
-    const { registry } = this.#context;
-    for (const op of this.#inserts) {
-      const version =
-        this.#knownVersion(op) ?? (await registry.version(this.#view, op.tableId, this.#draft.base.head.schemaVersion));
-      await registry.schema(this.#view, op.tableId, version);
-    }
+    for (const op of this.#inserts) if (!this.#placeFromMemory(op)) await this.#placeFromStore(op);
     const rows = this.#rows;
     const deletes = this.#rowDeletes;
     for (const op of this.#deletes) await deletes.read(this.#view, op);
@@ -206,16 +226,13 @@ class Preparation {
   }
 
   #settle(op: InsertOp, writes: WriteSet): SettledInsert {
-    const { registry } = this.#context;
-    const schemaVersion = this.#knownVersion(op);
-    const recorded = schemaVersion === undefined ? undefined : registry.knownSchema(op.tableId, schemaVersion);
-    if (schemaVersion === undefined || recorded === undefined) {
-      throw new Error("an insert was staged before its schema was read");
-    }
+    const place = this.#places.get(op);
+    if (place === undefined) throw new Error("an insert was staged before its schema was read");
+    const { version, recorded } = place;
     this.#refuseOutdatedColumns(op);
-    stageSchema(op.tableId, schemaVersion, recorded, op.schema, writes);
-    if (recorded === null) this.#recordedSchemas.push([op.tableId, schemaVersion, op.schema]);
-    return { op, schemaVersion, schema: recorded ?? op.schema, dead: this.#deadOffsets.get(op) ?? new Set() };
+    stageSchema(op.tableId, version, recorded, op.schema, writes);
+    if (recorded === null) this.#recordedSchemas.push([op.tableId, version, op.schema]);
+    return { op, schemaVersion: version, schema: recorded ?? op.schema, dead: this.#deadOffsets.get(op) ?? new Set() };
   }
 
   #indexInsert({ op, schema, dead }: SettledInsert): void {

@@ -35,6 +35,8 @@ export class HeadPins {
   readonly #store: WritableStore;
   #state: CatalogState;
   #current: Promise<PinnedHead> | undefined;
+  /** What `#current` resolved to. */
+  #held: PinnedHead | undefined;
   /** Settles when the batch in flight is durable or lost. */
   #flight: Flight | undefined;
   #closed = false;
@@ -73,10 +75,7 @@ export class HeadPins {
 
   /** Gives up a pin that the store ended, as it does when it reopens itself after a stall. */
   drop(pinned: PinnedHead): void {
-    const current = this.#current;
-    void current?.then((held) => {
-      if (held === pinned && this.#current === current) this.#letGo();
-    }, ignore);
+    if (this.#held === pinned) this.#letGo();
   }
 
   close(): void {
@@ -94,6 +93,7 @@ export class HeadPins {
   #letGo(): void {
     const old = this.#current;
     this.#current = undefined;
+    this.#held = undefined;
     old?.then((pinned) => pinned.release(), ignore);
   }
 
@@ -102,9 +102,14 @@ export class HeadPins {
     const state = this.#state;
     const current = this.#store.snapshot().then((view) => new PinnedHead(state, view));
     this.#current = current;
-    current.catch(() => {
-      if (this.#current === current) this.#current = undefined;
-    });
+    current.then(
+      (pinned) => {
+        if (this.#current === current) this.#held = pinned;
+      },
+      () => {
+        if (this.#current === current) this.#current = undefined;
+      },
+    );
     return current;
   }
 }

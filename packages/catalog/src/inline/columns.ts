@@ -5,7 +5,7 @@ import type { WritableColumn } from "./encode-rows.js";
 import type { RegisteredSchema } from "./registry.js";
 
 /** A table's top-level columns in column order, each with its nested fields. */
-function columnTree(reader: CatalogReader, tableId: bigint): WritableColumn[] {
+export function topLevelColumns(reader: CatalogReader, tableId: bigint): WritableColumn[] {
   const columns = reader.list("column", tableId).sort(byOrder);
   const byParent = new Map<bigint | undefined, ColumnValue[]>();
   for (const column of columns) {
@@ -43,7 +43,7 @@ export function inlineShape(reader: CatalogReader, tableId: bigint): InlineShape
   const known = first === undefined ? undefined : shapes.get(first);
   if (known !== undefined && known.of.length === records.length && known.of.every((record, i) => record === records[i]))
     return known.shape;
-  const columns = columnTree(reader, tableId);
+  const columns = topLevelColumns(reader, tableId);
   const bytes = encodeSchema(columns);
   const shape = { columns, schema: { bytes, parsed: parseSchema(bytes) } };
   if (first !== undefined) shapes.set(first, { of: records, shape });

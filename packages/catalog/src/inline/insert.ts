@@ -1,4 +1,4 @@
-import { ConstraintError, InvalidArgumentError, type RowId, type TableId } from "@moraine/codec";
+import { ConstraintError, InvalidArgumentError, type RowId, type TableId, UnsupportedError } from "@moraine/codec";
 import { type DataType, RecordBatch, Table } from "apache-arrow";
 import { harmless, quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
@@ -6,9 +6,9 @@ import { checkId, checkObject } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { typeText } from "./arrow-access.js";
 import { decodeBody, encodeBody } from "./arrow-body.js";
-import { arrowTypeOf, parseSchema } from "./arrow-schema.js";
+import { arrowTypeOf, type InlineSchema, parseSchema } from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
-import { type InlineShape, inlineShape } from "./columns.js";
+import { type InlineShape, inlineShape, topLevelColumns } from "./columns.js";
 import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
 import { inlineRowsPerInsert } from "./limits.js";
 
@@ -68,7 +68,7 @@ type ChunkContent = Pick<InsertOp, "schemaVersion" | "schema" | "body" | "parts"
 
 function chunksOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): ChunkContent[] {
   if (rows instanceof Table || rows instanceof RecordBatch) return chunksOfArrow(inlineShape(draft, tableId), rows);
-  if (!isPlainRows(rows)) return [checkedChunk(rows)];
+  if (!isPlainRows(rows)) return [checkedChunk(draft, tableId, rows)];
   if (rows.length === 0) return [];
   const { columns, schema } = inlineShape(draft, tableId);
   const parts = encodeRows(columns, rows);
@@ -79,7 +79,7 @@ function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {
   return Array.isArray(rows);
 }
 
-function checkedChunk(chunk: InlineChunkInput): ChunkContent {
+function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkInput): ChunkContent {
   checkObject(chunk, "rows");
   const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
   if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
@@ -93,7 +93,8 @@ function checkedChunk(chunk: InlineChunkInput): ChunkContent {
       remedy: "Pass the number of rows of the chunk.",
     });
   }
-  const schema = { bytes: arrowSchema, parsed: parseSchema(arrowSchema) };
+  const schema = { bytes: arrowSchema, parsed: parsedArgument(arrowSchema) };
+  checkFields(schema.parsed, draft, tableId);
   const parts = decodeBody(arrowBody);
   if (parts.length !== rowCount) {
     throw new InvalidArgumentError(`rows.rowCount is ${rowCount}, and the chunk holds ${parts.length} rows`, {
@@ -101,6 +102,40 @@ function checkedChunk(chunk: InlineChunkInput): ChunkContent {
     });
   }
   return { schemaVersion, schema, body: arrowBody, parts, rowCount };
+}
+
+function parsedArgument(arrowSchema: Uint8Array): InlineSchema {
+  try {
+    return parseSchema(arrowSchema);
+  } catch (cause) {
+    throw new InvalidArgumentError("rows.arrowSchema is no Arrow schema", {
+      remedy: "Pass an IPC stream that holds nothing but the schema.",
+      cause,
+    });
+  }
+}
+
+/** A chunk must have the table's columns: everybody who reads it later looks for them by these names. */
+function checkFields({ fields }: InlineSchema, draft: CommitDraft, tableId: TableId): void {
+  const columns = topLevelColumns(draft, tableId);
+  const fits =
+    fields.length === columns.length &&
+    fields.every((field, i) => field.name === columns[i]?.name && hasTypeOf(field.type, columns[i]));
+  if (!fits) {
+    throw new InvalidArgumentError(`rows.arrowSchema does not have the columns of table ${tableId}`, {
+      remedy: "Encode the rows with the table's columns, in their order, in the types in which DuckDB exports them.",
+    });
+  }
+}
+
+/** Types that plain values cannot express have no Arrow type of our choice to compare with. */
+function hasTypeOf(type: DataType, column: WritableColumn): boolean {
+  try {
+    return typeText(type) === typeText(arrowTypeOf(column));
+  } catch (error) {
+    if (error instanceof UnsupportedError) return true;
+    throw error;
+  }
 }
 
 function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBatch): ChunkContent[] {
