@@ -71,9 +71,9 @@ export class FlushDrains {
     }
   }
 
-  stage(deletes: RowDeletes, writes: WriteSet): void {
+  stage(deletes: RowDeletes | undefined, writes: WriteSet): void {
     for (const { tableId, chunks, tombstones } of this.#drains) {
-      deletes.refuseDrained(tableId, chunks);
+      deletes?.refuseDrained(tableId, chunks);
       for (const chunk of chunks) stageDrain(tableId, chunk, tombstones, writes);
     }
   }

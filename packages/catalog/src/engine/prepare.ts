@@ -214,8 +214,8 @@ class Preparation {
       stageInsert(insert, this.#draft.snapshotId, sequence, writes);
       this.#indexInsert(insert);
     }
-    this.#drains.stage(this.#rowDeletes, writes);
-    this.#rowDeletes.stage(this.#draft.snapshotId, writes);
+    this.#drains.stage(this.#deleter, writes);
+    this.#deleter?.stage(this.#draft.snapshotId, writes);
     const indexChanges = this.#upkeep.changes();
     checkCommitSize(indexChanges);
     const { changes } = this.#draft;

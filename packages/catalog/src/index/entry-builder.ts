@@ -4,6 +4,9 @@ import { quoted } from "../model/error-text.js";
 import { indexState } from "../model/view-values.js";
 import type { IndexContext } from "./layout.js";
 
+/** Where a builder's buffer begins, in bytes. Most commits add a few rows; the buffer of a large one grows as it goes. */
+const initialKeyBytes = 256;
+
 /** Columns of some rows by field id. */
 export type VectorsByColumn = ReadonlyMap<bigint, ColumnVector>;
 
@@ -29,7 +32,7 @@ export class EntryBuilder {
   }
 
   addVectors(columns: readonly ColumnVector[], rowIds: BigUint64Array, rows?: Uint32Array): void {
-    this.#additions ??= new IndexKeyBuilder(this.context.layout);
+    this.#additions ??= new IndexKeyBuilder(this.context.layout, initialKeyBytes);
     this.#additions.appendColumns(columns, rowIds, rows);
   }
 
@@ -39,18 +42,18 @@ export class EntryBuilder {
 
   removeRows(vectors: VectorsByColumn, rowIds: BigUint64Array, rows?: Uint32Array): void {
     if (this.isNew) return;
-    this.#derivedRemovals ??= new IndexKeyBuilder(this.context.layout);
+    this.#derivedRemovals ??= new IndexKeyBuilder(this.context.layout, initialKeyBytes);
     this.#derivedRemovals.appendColumns(this.#select(vectors), rowIds, rows);
   }
 
   addValues(values: readonly unknown[], rowId: bigint): void {
-    this.#additions ??= new IndexKeyBuilder(this.context.layout);
+    this.#additions ??= new IndexKeyBuilder(this.context.layout, initialKeyBytes);
     this.#additions.append(this.#convert(values), rowId);
   }
 
   removeValues(values: readonly unknown[], rowId: bigint): void {
     if (this.isNew) return;
-    this.#suppliedRemovals ??= new IndexKeyBuilder(this.context.layout);
+    this.#suppliedRemovals ??= new IndexKeyBuilder(this.context.layout, initialKeyBytes);
     this.#suppliedRemovals.append(this.#convert(values), rowId);
   }
 
