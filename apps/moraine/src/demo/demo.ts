@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { ConstraintError, InvalidArgumentError, MoraineError, type RowId } from "@moraine/codec";
 import { Catalog } from "../catalog.js";
 import { countText, durationText } from "../cli/output.js";
@@ -98,7 +100,7 @@ async function fillLake(
   report.step(`${countText(flightRows)} flights and the airports read by DuckDB`, loaded.elapsedMs);
   const created = await timed(() => createTables(catalog, duckDb, dataFolder));
   report.step(
-    "tables flights and airports; unique indexes on flight_id and iata; indexes on (origin, delay DESC) and state",
+    "2 tables; unique indexes on flight_id and iata, others on (origin, delay DESC) and state",
     created.elapsedMs,
   );
   const lake = created.value;
@@ -168,6 +170,8 @@ async function breakRules(lake: Lake, flightRows: number, report: Report): Promi
     `a file of 1,000 flights with one duplicate is refused: ${fromFile.message}`,
     fromFile instanceof ConstraintError,
   );
+  // Nobody knows of the refused file but who wrote it.
+  rmSync(join(flights.folder, "duplicate.parquet"));
   const inline = await refusal(
     catalog.commit((tx) => tx.inlineInsert({ table: flights.id, rows: [{ flight_id: 1234, origin: "OSL" }] })),
   );

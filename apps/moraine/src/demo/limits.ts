@@ -16,7 +16,7 @@ export const demoLimits = {
   /** Deleted flights that come back inline. */
   reinsertedFlights: 40,
   /** Keys of one question with IN. */
-  manyKeys: 1000,
+  manyKeys: 100,
   /** Times that one question is put, to an index or to a scan, at most and at least; the median time counts. */
   mostRuns: 101,
   leastRuns: 3,
