@@ -139,7 +139,7 @@ export class Transaction extends CatalogSnapshot {
       });
     }
     checkObject(args, "arguments");
-    return this.#draft.atomically(() => verb(this.#draft, args));
+    return this.#draft.atomically(() => verb(this.#draft, checkObject(args, "arguments")));
   }
 
   createSchema(args: CreateSchemaArguments): SchemaId {
@@ -201,6 +201,7 @@ export class Transaction extends CatalogSnapshot {
   /** Creates an index and, in the same commit, the entries of every live row. */
   createIndex(args: CreateIndexArguments): IndexId {
     return this.#run((draft, { backfill, ...definition }) => {
+      checkBackfill(backfill);
       const columns = this.#columnIds(definition.table, checkArray(definition.columns, "columns"));
       const indexId = createIndexDefinition(draft, { ...definition, columns });
       const fileIds = draft.list("data_file", definition.table).map((file) => file.dataFileId);
@@ -334,6 +335,11 @@ export class Transaction extends CatalogSnapshot {
 }
 
 /** Refuses entries of an index that the table does not have at this point of the commit: they would silently go nowhere. */
+function checkBackfill(backfill: Backfill | undefined): void {
+  if (backfill === undefined || backfill === "scoped-read") return;
+  for (const [at, entry] of checkArray(backfill, "backfill").entries()) checkObject(entry, `backfill[${at}]`);
+}
+
 function checkEntries<T extends readonly { readonly index: bigint }[] | "scoped-read">(
   draft: CommitDraft,
   table: TableId,

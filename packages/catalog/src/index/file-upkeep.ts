@@ -14,7 +14,14 @@ import {
   type SingleDeletes,
 } from "./dead-rows.js";
 import type { EntryBuilder, VectorsByColumn } from "./entry-builder.js";
-import { addBackfill, addFileEntries, inDenseRange, removeFileEntries, requireRow } from "./supplied-entries.js";
+import {
+  addBackfill,
+  addFileEntries,
+  inDenseRange,
+  removeFileEntries,
+  requireRow,
+  type RowCheck,
+} from "./supplied-entries.js";
 import { columnRequests, type TableFiles } from "./table-files.js";
 import { IndexUpkeep } from "./upkeep.js";
 
@@ -203,13 +210,31 @@ export class FileUpkeep {
     if (Array.isArray(op.backfill) && (op.backfill.length > 0 || dataFiles === undefined)) {
       for (const file of files) await refuseSingleDeletes(view, file, deletes);
       const needed = files.reduce((sum, file) => sum + file.recordCount - deletedByFiles(draft, file), 0n);
-      await addBackfill(builder, files, op.backfill, needed, await this.#diedAfter(op), this.#isRowOf);
+      const dead = new Set<bigint>();
+      for (const file of files) for (const rowId of await this.#deadRowIds(file)) dead.add(rowId);
+      const isLiveRowOf: RowCheck = async (file, rowId) => !dead.has(rowId) && (await this.#isRowOf(file, rowId));
+      await addBackfill(builder, files, op.backfill, needed, await this.#diedAfter(op), isLiveRowOf);
       return;
     }
     for (const file of files) {
       const dead = await deadPositionsAfter(this.#dataFiles(file), draft, view, file, deletes);
       await this.#scan(file, [builder], alivePositions(file, dead), add);
     }
+  }
+
+  /** Ids of a file's dead rows. Without access to the files nobody knows them, and a caller's entries can only be counted. */
+  async #deadRowIds(file: DataFile): Promise<BigUint64Array | readonly bigint[]> {
+    const { draft, view, deletes, files } = this.#context;
+    if (files === undefined || deletedByFiles(draft, file) === 0n) return [];
+    const positions = [...(await deadPositionsAfter(files, draft, view, file, deletes))];
+    if (file.rowIdStart !== undefined && !(await files.embedsRowIds(draft, file))) {
+      return positions.map((position) => (file.rowIdStart ?? 0n) + BigInt(position));
+    }
+    const ids: bigint[] = [];
+    for await (const batch of scanFile(files.source(draft, file), { columns: [], rowIds: "lineage", positions })) {
+      if (batch.rowIds !== null) ids.push(...batch.rowIds);
+    }
+    return ids;
   }
 
   /** Rows that were there when an index was created, and that the same commit ended afterwards: they get no entry. */

@@ -7,12 +7,12 @@ import {
   prefixEnd,
   type TableId,
 } from "@moraine/codec";
-import { type DataStore, type ReadView, rowKey, rowValue } from "@moraine/store";
+import { type ReadView, rowKey, rowValue } from "@moraine/store";
 import type { CatalogSnapshot } from "../../src/model/view.js";
 import type { IndexInfo } from "../../src/model/view-types.js";
 import type { ReadScope } from "../../src/index.js";
 import { hex } from "./hooked-store.js";
-import { liveRows } from "./live-rows.js";
+import { type LakeReads, liveRows } from "./live-rows.js";
 
 /** Entries of one index, `key=value` in hex, in key order. */
 export async function storedEntries(view: ReadView, index: IndexId | bigint): Promise<string[]> {
@@ -33,18 +33,13 @@ export interface IndexContents {
 }
 
 /** Recomputes the entries of a table's indexes from its live rows with the plain encoder. */
-export async function indexContents(
-  scope: ReadScope,
-  store: ReadView,
-  data: DataStore | undefined,
-  table: TableId,
-): Promise<IndexContents> {
+export async function indexContents(scope: ReadScope, reads: LakeReads, table: TableId): Promise<IndexContents> {
   const { snapshot } = scope;
   const stored: Record<string, readonly string[]> = {};
   const expected: Record<string, readonly string[]> = {};
   const indexes = snapshot.indexesOf(table);
   if (indexes.length === 0) return { stored, expected };
-  const rows = await liveRows(scope, data, table);
+  const rows = await liveRows(scope, reads, table);
   for (const index of indexes) {
     const layout = layoutOf(snapshot, index);
     const entries = rows.map(({ rowId, values }) => {
@@ -55,7 +50,7 @@ export async function indexContents(
       );
       return `${hex(key)}=${hex(value)}`;
     });
-    stored[index.name] = await storedEntries(store, index.id);
+    stored[index.name] = await storedEntries(reads.store, index.id);
     expected[index.name] = entries.sort();
   }
   return { stored, expected };

@@ -23,7 +23,7 @@ import type { DataFile } from "../../src/verbs/data-files.js";
 import type { DeleteFile } from "../../src/verbs/delete-files.js";
 import { HookedStore } from "./hooked-store.js";
 import { indexContents } from "./index-oracle.js";
-import { folderOf, type LiveRow, liveRows } from "./live-rows.js";
+import { folderOf, type LakeReads, type LiveRow, liveRows } from "./live-rows.js";
 
 export const main = 0n as SchemaId;
 
@@ -93,6 +93,10 @@ export class Lake {
       if (options.dataPath === undefined) dropMemoryDataStore(`${name}-data`);
     });
     return lake;
+  }
+
+  get #reads(): LakeReads {
+    return { store: this.store.inner, data: this.#data, past: (snapshot) => this.catalog.snapshotAt(snapshot) };
   }
 
   get data(): DataStore {
@@ -207,7 +211,7 @@ export class Lake {
   /** Live rows of a table as a full scan finds them, by row id. */
   async scan(table: TableId): Promise<LiveRow[]> {
     using scope = await this.catalog.reads();
-    const rows = await liveRows(scope, this.#data, table);
+    const rows = await liveRows(scope, this.#reads, table);
     return rows.sort((a, b) => (a.rowId < b.rowId ? -1 : 1));
   }
 
@@ -226,7 +230,7 @@ export class Lake {
   /** Every index of the table holds exactly the entries of its live rows. */
   async expectVerified(table: TableId): Promise<void> {
     using scope = await this.catalog.reads();
-    const { stored, expected } = await indexContents(scope, this.store.inner, this.#data, table);
+    const { stored, expected } = await indexContents(scope, this.#reads, table);
     expectSame(stored, expected);
   }
 }

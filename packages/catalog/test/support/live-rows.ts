@@ -1,13 +1,18 @@
 import { createRequire } from "node:module";
 import {
   type ColumnId,
+  decodeKey,
+  inlineFileDeletePrefix,
+  type DataFileId,
   type IndexValue,
   parseColumnType,
   parseIndexValue,
+  prefixEnd,
+  type SnapshotId,
   type TableId,
   toIndexValue,
 } from "@moraine/codec";
-import type { DataStore } from "@moraine/store";
+import { type DataStore, type ReadView, rowKey } from "@moraine/store";
 import { Decimal, tableFromIPC } from "apache-arrow";
 import type { CatalogSnapshot } from "../../src/model/view.js";
 import type { ColumnInfo } from "../../src/model/view-types.js";
@@ -24,14 +29,23 @@ export interface LiveRow {
   readonly values: ReadonlyMap<ColumnId, IndexValue>;
 }
 
+export type SnapshotReader = (snapshot: SnapshotId) => Promise<CatalogSnapshot>;
+
+/** What a full scan needs beside the scope that it looks through. */
+export interface LakeReads {
+  readonly store: ReadView;
+  readonly data: DataStore | undefined;
+  readonly past: SnapshotReader;
+}
+
 /** Every live row of a table at one cut: inline rows, and rows of data files without those that delete files name. */
-export async function liveRows(scope: ReadScope, data: DataStore | undefined, table: TableId): Promise<LiveRow[]> {
+export async function liveRows(scope: ReadScope, { store, data, past }: LakeReads, table: TableId): Promise<LiveRow[]> {
   const { snapshot } = scope;
   const columns = snapshot.columnsOf(table).filter(({ parentColumn }) => parentColumn === undefined);
-  const rows = await inlineRows(scope, table, columns);
+  const rows = await inlineRows(scope, table, columns, past);
   for (const file of snapshot.dataFilesOf(table)) {
     if (data === undefined) throw new Error("the rows of data files cannot be read without a data store");
-    const dead = new Set<number>();
+    const dead = await deletedOneByOne(store, table, file.id);
     for (const deleteFile of snapshot.deleteFilesOf(table).filter(({ dataFileId }) => dataFileId === file.id)) {
       for (const position of await deletePositions(data, folderOf(snapshot, table) + deleteFile.path))
         dead.add(position);
@@ -64,17 +78,42 @@ export async function liveRows(scope: ReadScope, data: DataStore | undefined, ta
   return rows;
 }
 
-async function inlineRows(scope: ReadScope, table: TableId, columns: readonly ColumnInfo[]): Promise<LiveRow[]> {
-  const rows = await scope.recentRows({ table });
-  return rows.map((row) => ({
-    rowId: row.rowId,
-    values: new Map(
-      columns.map((column) => [
-        column.id,
-        column.name in row.values ? indexValueOf(column, row.values[column.name]) : defaultOf(column),
-      ]),
-    ),
-  }));
+/** Positions of a file's rows that were deleted without a delete file. */
+async function deletedOneByOne(store: ReadView, table: TableId, file: DataFileId): Promise<Set<number>> {
+  const prefix = inlineFileDeletePrefix(table, file);
+  const dead = new Set<number>();
+  for await (const block of store.scan({ start: prefix, end: prefixEnd(prefix) })) {
+    for (let i = 0; i < block.count; i++) {
+      const key = decodeKey(rowKey(block, i));
+      if (key.subspace === "inline" && key.kind === "file_delete") dead.add(Number(key.position));
+    }
+  }
+  return dead;
+}
+
+/** Values of inline rows stand under the names that the columns had when the rows came. */
+async function inlineRows(
+  scope: ReadScope,
+  table: TableId,
+  columns: readonly ColumnInfo[],
+  past: SnapshotReader,
+): Promise<LiveRow[]> {
+  const names = new Map<bigint, ReadonlyMap<ColumnId, string>>();
+  const rows: LiveRow[] = [];
+  for (const row of await scope.recentRows({ table })) {
+    let then = names.get(row.beginSnapshot);
+    if (then === undefined) {
+      then = new Map((await past(row.beginSnapshot)).columnsOf(table).map(({ id, name }) => [id, name]));
+      names.set(row.beginSnapshot, then);
+    }
+    const known = then;
+    const values = columns.map((column): [ColumnId, IndexValue] => {
+      const name = known.get(column.id);
+      return [column.id, name === undefined ? defaultOf(column) : indexValueOf(column, row.values[name])];
+    });
+    rows.push({ rowId: row.rowId, values: new Map(values) });
+  }
+  return rows;
 }
 
 export function folderOf(snapshot: CatalogSnapshot, table: TableId): string {
