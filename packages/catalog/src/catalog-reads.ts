@@ -1,6 +1,13 @@
 import type { RowId, SnapshotId, TableId } from "@moraine/codec";
 import { InvalidArgumentError } from "@moraine/codec";
-import type { ReadView } from "@moraine/store";
+import type { CatalogCut } from "./cut.js";
+import {
+  type BackfillEntriesArguments,
+  inlineBackfillEntries,
+  scopedBackfillEntries,
+  scopedFileIndexEntries,
+  type ScopedFileIndexEntriesArguments,
+} from "./derive-entries.js";
 import { loadStateAt } from "./engine/load-state.js";
 import type {
   IndexLookupArguments,
@@ -8,15 +15,18 @@ import type {
   IndexNullsArguments,
   IndexRangeArguments,
 } from "./index/lookups.js";
+import { type DeletedFileRow, readDeletedFileRows } from "./inline/deleted-file-rows.js";
 import type { InlineScan, RecentRow } from "./inline/recent-rows.js";
 import { type MaintenancePass, readMaintenanceStatus } from "./maintenance-status.js";
 import { CatalogSnapshot } from "./model/view.js";
+import type { FileIndexVectors, IndexEntry } from "./operations.js";
 import type { ReadScope, RecentRowsArguments } from "./read-scope.js";
+import { checkId, checkObject } from "./verbs/arguments.js";
 
 /** Reads that every catalog handle offers, each one over a cut of its own. */
 export abstract class CatalogReads {
   /** Runs a read over one cut of the catalog. */
-  protected abstract read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>): Promise<T>;
+  protected abstract read<T>(run: (scope: ReadScope, cut: CatalogCut) => Promise<T>): Promise<T>;
 
   /** The catalog's entities at the head. */
   async snapshot(): Promise<CatalogSnapshot> {
@@ -32,7 +42,7 @@ export abstract class CatalogReads {
     if (typeof snapshot !== "bigint" || snapshot < 0n) {
       throw new InvalidArgumentError("snapshot is no snapshot id", { remedy: "Pass a snapshot id as a bigint." });
     }
-    return await this.read(async (_, view) => new CatalogSnapshot(await loadStateAt(view, snapshot)));
+    return await this.read(async (_, cut) => new CatalogSnapshot(await loadStateAt(cut.view, snapshot)));
   }
 
   /** Row ids of the rows whose indexed columns equal the key, ascending. */
@@ -57,7 +67,7 @@ export abstract class CatalogReads {
 
   /** Maintenance passes that were recorded, the newest first. */
   async maintenanceStatus(): Promise<MaintenancePass[]> {
-    return await this.read((_, view) => readMaintenanceStatus(view));
+    return await this.read((_, cut) => readMaintenanceStatus(cut.view));
   }
 
   async recentRows(args: RecentRowsArguments): Promise<RecentRow[]> {
@@ -70,5 +80,26 @@ export abstract class CatalogReads {
 
   async scanInline(args: { readonly table: TableId; readonly scan: InlineScan }): Promise<RecentRow[]> {
     return await this.read((scope) => scope.scanInline(args));
+  }
+
+  /** Rows of data files that were deleted one by one, without a delete file, by file and position. */
+  async deletedFileRows(args: { readonly table: TableId }): Promise<DeletedFileRow[]> {
+    const table = checkId(checkObject(args, "arguments").table, "table") as TableId;
+    return await this.read((_, cut) => readDeletedFileRows(cut.view, table));
+  }
+
+  /** The entries that a file would have in every index of its table, read from the file before it is registered. */
+  async scopedFileIndexEntries(args: ScopedFileIndexEntriesArguments): Promise<FileIndexVectors[]> {
+    return await this.read((_, cut) => scopedFileIndexEntries(cut, args));
+  }
+
+  /** Entries of every live row of a table's data files, for an index that is to be created. */
+  async scopedBackfillEntries(args: BackfillEntriesArguments): Promise<IndexEntry[]> {
+    return await this.read((_, cut) => scopedBackfillEntries(cut, args));
+  }
+
+  /** Entries of every live inline row of a table. */
+  async inlineBackfillEntries(args: BackfillEntriesArguments): Promise<IndexEntry[]> {
+    return await this.read((_, cut) => inlineBackfillEntries(cut, args));
   }
 }

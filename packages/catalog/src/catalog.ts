@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ClosedError, ConfigurationError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
+import type { CatalogCut } from "./cut.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
 import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
 import { Committer } from "./engine/committer.js";
@@ -247,12 +248,17 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     return this.#scopeOf(pinned);
   }
 
-  protected async read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>, isRepeat = false): Promise<T> {
+  protected async read<T>(run: (scope: ReadScope, cut: CatalogCut) => Promise<T>, isRepeat = false): Promise<T> {
     this.#requireOpen();
     const pinned = await this.#pins.pin();
     const scope = this.#scopeOf(pinned);
     try {
-      return await run(scope, pinned.view);
+      return await run(scope, {
+        state: pinned.state,
+        view: pinned.view,
+        registry: this.#registry,
+        files: this.#context.files,
+      });
     } catch (error) {
       // A store that reopened itself after a stall ended the pin. Nothing was shown yet, so the read can begin again.
       if (!(error instanceof ClosedError) || this.#closing !== undefined || isRepeat) throw error;

@@ -25,7 +25,9 @@ export type {
   FileRemovals,
   IndexEntry,
 } from "./operations.js";
-export { ReadOnlyCatalog } from "./read-only-catalog.js";
+export { ReadOnlyCatalog, type ReadOnlyCatalogOptions } from "./read-only-catalog.js";
+export type { BackfillEntriesArguments, ScopedFileIndexEntriesArguments } from "./derive-entries.js";
+export type { DeletedFileRow } from "./inline/deleted-file-rows.js";
 export { ReadScope, type RecentRowsArguments } from "./read-scope.js";
 export {
   type CreateIndexArguments,

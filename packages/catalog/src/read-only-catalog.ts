@@ -1,14 +1,23 @@
 import { ClosedError, CorruptionError, StoreUnavailableError } from "@moraine/codec";
-import type { ReadableStore, ReadView } from "@moraine/store";
+import type { DataStoreSet, ReadableStore, ReadView } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
+import type { CatalogCut } from "./cut.js";
 import { checkFormat } from "./engine/bootstrap.js";
 import { follow } from "./engine/follow.js";
 import { readerConsistencyAttempts } from "./engine/limits.js";
 import { loadState, readHead } from "./engine/load-state.js";
 import type { IndexContext } from "./index/layout.js";
+import { TableFiles } from "./index/table-files.js";
 import { InlineRegistry } from "./inline/registry.js";
 import type { CatalogState } from "./model/state.js";
 import { ReadScope } from "./read-scope.js";
+
+export interface ReadOnlyCatalogOptions {
+  /** Owned by the catalog from here on: closing the catalog closes it. */
+  readonly store: ReadableStore;
+  /** Gives access to the data files under the lake's data path. Without it nothing is read from data files. */
+  readonly openDataFiles?: ((dataPath: string) => DataStoreSet) | undefined;
+}
 
 /**
  * A catalog that is only read. It follows the writer, as far behind as the store's poll interval, and never displaces it. The
@@ -16,34 +25,48 @@ import { ReadScope } from "./read-scope.js";
  */
 export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
   readonly #store: ReadableStore;
+  readonly #openDataFiles: ((dataPath: string) => DataStoreSet) | undefined;
+  #dataStores: DataStoreSet | undefined;
+  #files: TableFiles | undefined;
   #state: CatalogState;
   #registry = new InlineRegistry();
   #contexts = new Map<bigint, IndexContext>();
   #refreshing: Promise<CatalogState> | undefined;
   #closed = false;
 
-  private constructor(store: ReadableStore, state: CatalogState) {
+  private constructor(options: ReadOnlyCatalogOptions, state: CatalogState) {
     super();
-    this.#store = store;
+    this.#store = options.store;
+    this.#openDataFiles = options.openDataFiles;
     this.#state = state;
   }
 
   /** Opens the catalog of a store that a writer has created. Errors: `corruption` where there is none. */
-  static async open(options: { readonly store: ReadableStore }): Promise<ReadOnlyCatalog> {
+  static async open(options: ReadOnlyCatalogOptions): Promise<ReadOnlyCatalog> {
     if (!(await checkFormat(options.store)))
       throw new CorruptionError("the store holds no catalog: it was never initialised");
-    return new ReadOnlyCatalog(options.store, await consistently(options.store, () => loadState(options.store)));
+    return new ReadOnlyCatalog(options, await consistently(options.store, () => loadState(options.store)));
   }
 
-  protected async read<T>(run: (scope: ReadScope, view: ReadView) => Promise<T>): Promise<T> {
+  protected async read<T>(run: (scope: ReadScope, cut: CatalogCut) => Promise<T>): Promise<T> {
     if (this.#closed) throw new ClosedError("the catalog was closed");
     return await consistently(this.#store, async (batchSeq) => {
       const state = this.#state.batchSeq === batchSeq ? this.#state : await this.#refresh();
       // A refresh that was under way already may have ended at an older head than this read's.
       if (state.batchSeq !== batchSeq) throw new Overtaken();
       const scope = new ReadScope(state, this.#store, this.#registry, this.#contexts, () => undefined);
-      return await run(scope, this.#store);
+      return await run(scope, { state, view: this.#store, registry: this.#registry, files: this.#filesOf(state) });
     });
+  }
+
+  /** Access to data files, opened at the first read of a catalog that has recorded where they stand. */
+  #filesOf(state: CatalogState): TableFiles | undefined {
+    const dataPath = state.get("option", 0n, 0n)?.options.get("data_path");
+    if (this.#files === undefined && dataPath !== undefined && this.#openDataFiles !== undefined) {
+      this.#dataStores = this.#openDataFiles(dataPath);
+      this.#files = new TableFiles(this.#dataStores);
+    }
+    return this.#files;
   }
 
   #refresh(): Promise<CatalogState> {
@@ -67,7 +90,11 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#store.close();
+    try {
+      await this.#store.close();
+    } finally {
+      await this.#dataStores?.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -107,9 +107,12 @@ export async function addBackfill(
   for (const { rowId, values } of entries) {
     if (died(rowId)) continue;
     if (typeof rowId !== "bigint" || !(await isRowOfAny(files, rowId, isRowOf))) {
-      throw new ConstraintError("an entry for the new index names a row that no data file of the table holds, or a dead one", {
-        remedy: "Give entries for the live rows of data files only; inline rows are read by moraine.",
-      });
+      throw new ConstraintError(
+        "an entry for the new index names a row that no data file of the table holds, or a dead one",
+        {
+          remedy: "Give entries for the live rows of data files only; inline rows are read by moraine.",
+        },
+      );
     }
     if (seen.has(rowId)) {
       throw new ConstraintError(`row ${rowId} has two entries for the new index`, {

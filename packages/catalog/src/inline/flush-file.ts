@@ -31,8 +31,15 @@ const snapshotIdColumn = "_ducklake_internal_snapshot_id";
 const fieldIdKey = "PARQUET:field_id";
 const trailerBytes = 8;
 
-// The Node build has no ESM entry that loads its own module.
-const parquet = createRequire(import.meta.url)("parquet-wasm/node") as typeof import("parquet-wasm/node");
+type ParquetWriter = typeof import("parquet-wasm/node");
+
+let writer: ParquetWriter | undefined;
+
+/** Loaded at the first flush: most processes never write a file. The Node build has no ESM entry that loads its own module. */
+function parquetWriter(): ParquetWriter {
+  writer ??= createRequire(import.meta.url)("parquet-wasm/node") as ParquetWriter;
+  return writer;
+}
 
 /** Live inline rows of one schema version as one Parquet file, ready to be flushed. */
 export interface FlushFile {
@@ -135,6 +142,7 @@ function writeRows(rows: readonly LiveRow[], fieldIds: FieldIds): NonNullable<Fl
     if (spansSnapshots) children.push(bigintData(run.map((row) => row.beginSnapshot)));
     return new RecordBatch(schema, makeData({ type: new Struct(fields), length: run.length, nullCount: 0, children }));
   });
+  const parquet = parquetWriter();
   const properties = new parquet.WriterPropertiesBuilder().setCompression(parquet.Compression.ZSTD).build();
   const written = parquet.writeParquet(
     parquet.Table.fromIPCStream(tableToIPC(new Table(batches), "stream")),

@@ -10,6 +10,7 @@ import {
   InvalidArgumentError,
 } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
+import type { CatalogReader } from "../model/state.js";
 import {
   type Count,
   checkArray,
@@ -136,7 +137,7 @@ function atLeastZero(count: bigint): bigint {
 }
 
 /** Checks a file against the table's columns and partition spec. `argument` is its name in messages. */
-export function checkDataFile(draft: Draft, table: bigint, file: DataFile, argument: string): CheckedDataFile {
+export function checkDataFile(draft: CatalogReader, table: bigint, file: DataFile, argument: string): CheckedDataFile {
   const { tableId } = requireTable(draft, table);
   checkObject(file, argument);
   const recordCount = checkCount(file.recordCount, `${argument}.recordCount`);
@@ -205,7 +206,7 @@ function partitionValues(file: DataFile, tableId: bigint, keyCount: number, argu
 }
 
 function columnStats(
-  draft: Draft,
+  draft: CatalogReader,
   file: DataFile,
   tableId: bigint,
   argument: string,
