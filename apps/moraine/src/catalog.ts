@@ -85,6 +85,22 @@ abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.Read
     return await measureStore(this.#view, this.#location, snapshot, options.onProgress);
   }
 
+  async deletedFileRows(args: contract.DeletedFileRowsArguments): Promise<contract.DeletedFileRow[]> {
+    return await this.engine.deletedFileRows(args);
+  }
+
+  async scopedFileIndexEntries(args: contract.ScopedFileIndexEntriesArguments): Promise<contract.FileIndexVectors[]> {
+    return await this.engine.scopedFileIndexEntries(args);
+  }
+
+  async scopedBackfillEntries(args: contract.BackfillEntriesArguments): Promise<contract.IndexEntry[]> {
+    return await this.engine.scopedBackfillEntries(args);
+  }
+
+  async inlineBackfillEntries(args: contract.BackfillEntriesArguments): Promise<contract.IndexEntry[]> {
+    return await this.engine.inlineBackfillEntries(args);
+  }
+
   async maintenanceStatus(): Promise<contract.MaintenancePass[]> {
     return await this.engine.maintenanceStatus();
   }
@@ -150,7 +166,8 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
       ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     });
     try {
-      return new ReadOnlyCatalog(await ReadOnlyEngine.open({ store }), store, store.location);
+      const engine = await ReadOnlyEngine.open({ store, openDataFiles: (root) => new DataStoreSet(root) });
+      return new ReadOnlyCatalog(engine, store, store.location);
     } catch (error) {
       await closeUseless(store);
       throw error;

@@ -274,6 +274,59 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
   scanInline(args: ScanInlineArguments): Promise<RecentRow[]>;
 
   /**
+   * Rows of data files that were deleted one by one (`inlineDelete`), by file and position: a reader of the files leaves them
+   * out beside those that delete files name.
+   *
+   * @example
+   * await catalog.commit((tx) =>
+   *   tx.registerDataFile({ table, file: dataFile, entries: "scoped-read" }),
+   * );
+   * await catalog.commit((tx) => tx.inlineDelete({ table, rowId: 4n }));
+   * const [row] = await catalog.deletedFileRows({ table });
+   * row?.position; // => 1n
+   */
+  deletedFileRows(args: DeletedFileRowsArguments): Promise<DeletedFileRow[]>;
+
+  /**
+   * The entries that a data file would have in every index of its table, read from the file before it is registered, in the
+   * form that `registerDataFile` takes. `constraint` for a file that embeds row ids, `data_file` for one that cannot be read,
+   * `configuration` without a data path.
+   *
+   * Source: specification, "Rewrite files: row-id resolution" (ordinal mode).
+   *
+   * @example
+   * const entries = await catalog.scopedFileIndexEntries({ table, file: dataFile });
+   * await catalog.commit((tx) => tx.registerDataFile({ table, file: dataFile, entries }));
+   * await catalog.indexLookup({ index: byNumber, key: [5] }); // => [4n]
+   */
+  scopedFileIndexEntries(args: ScopedFileIndexEntriesArguments): Promise<FileIndexVectors[]>;
+
+  /**
+   * Entries of every live row of a table's data files, over the given columns: what `createIndex` takes as `backfill`.
+   * `constraint` for more rows than one commit may index, `configuration` without a data path.
+   *
+   * @example
+   * await catalog.commit((tx) =>
+   *   tx.registerDataFile({ table, file: dataFile, entries: "scoped-read" }),
+   * );
+   * const columns = (await catalog.snapshot()).columnsOf(table).map((column) => column.id);
+   * await catalog.scopedBackfillEntries({ table, columns: columns.slice(0, 1) });
+   * // => [{ rowId: 3n, values: [4n] }, { rowId: 4n, values: [5n] }]
+   */
+  scopedBackfillEntries(args: BackfillEntriesArguments): Promise<IndexEntry[]>;
+
+  /**
+   * Entries of every live inline row of a table, over the given columns. `createIndex` reads inline rows by itself; this shows
+   * what it finds.
+   *
+   * @example
+   * const columns = (await catalog.snapshot()).columnsOf(table).map((column) => column.id);
+   * const [first] = await catalog.inlineBackfillEntries({ table, columns: columns.slice(0, 2) });
+   * first; // => { rowId: 0n, values: [1n, "OSL"] }
+   */
+  inlineBackfillEntries(args: BackfillEntriesArguments): Promise<IndexEntry[]>;
+
+  /**
    * Entries and bytes of every part of the store and of every index, dropped ones that wait for `maintain` included. Reads
    * the whole store. Bytes are those of keys and values before compression.
    *
@@ -465,6 +518,31 @@ export interface RecentRowsArguments {
 export interface RecentRowArguments {
   readonly table: TableId;
   readonly rowId: RowId | bigint;
+}
+
+export interface DeletedFileRowsArguments {
+  readonly table: TableId;
+}
+
+/** A row of a data file that was deleted by itself, beside the file's delete files. */
+export interface DeletedFileRow {
+  readonly dataFileId: DataFileId;
+  /** The row's position in the file, from 0. */
+  readonly position: bigint;
+  /** The snapshot from which on the row is dead. */
+  readonly beginSnapshot: SnapshotId;
+}
+
+export interface ScopedFileIndexEntriesArguments {
+  readonly table: TableId;
+  /** The file as it is going to be registered. */
+  readonly file: DataFile;
+}
+
+export interface BackfillEntriesArguments {
+  readonly table: TableId;
+  /** Field ids of the columns, in the order in which an index has them. */
+  readonly columns: readonly ColumnId[];
 }
 
 export interface ScanInlineArguments {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ClosedError, ConfigurationError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
-import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
+import type { DataStoreSet, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CatalogCut } from "./cut.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";

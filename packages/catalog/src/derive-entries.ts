@@ -6,7 +6,6 @@ import {
   DataFileValue,
   type EntityValue,
   InvalidArgumentError,
-  type RowId,
   type TableId,
 } from "@moraine/codec";
 import { checkEntryCount } from "@moraine/index-core";
@@ -130,7 +129,7 @@ function entryOf(
   row: number,
 ): IndexEntry {
   return {
-    rowId: rowId as RowId,
+    rowId,
     values: vectors.map((vector, at) => plainValueAt(vector, row, columns[at]!.columnType)),
   };
 }
