@@ -4,12 +4,11 @@ import {
   HeadValue,
   InterruptedError,
   InvalidArgumentError,
-  MoraineError,
+  type MoraineError,
   RetryBudgetExhaustedError,
-  StoreError,
   sysHeadKey,
 } from "@moraine/codec";
-import { CommitPlanner, type IndexChange, measureChanges, type PlannedEntries } from "@moraine/index-core";
+import { CommitPlanner, measureChanges, type PlannedEntries } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
 import {
   type Attempt,
@@ -27,6 +26,15 @@ import {
   groupIndexBytes,
   groupMembers,
 } from "./limits.js";
+import {
+  asMoraineError,
+  commitsOf,
+  indexChangesOf,
+  type Member,
+  type Refusal,
+  settledWithin,
+  writesSomething,
+} from "./member.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
 import type { Tip } from "./tip.js";
 
@@ -41,20 +49,6 @@ export interface CommitterEvents {
   readonly staged: (commit: StagedCommit) => void;
   /** Called for a staged commit that does not land after all. */
   readonly discarded: (commit: StagedCommit) => void;
-}
-
-interface Member {
-  readonly run: AttemptRunner<unknown>;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  /** Stops listening to the caller's signal. */
-  unwatch: () => void;
-  attempts: number;
-  base: Tip | undefined;
-  /** How often commits had been taken back when the latest attempt began. */
-  ground: number;
-  latest: Attempt | undefined;
-  settled: boolean;
 }
 
 /**
@@ -448,44 +442,4 @@ export class Committer {
     const members = [...this.#staged.splice(0), ...this.#waiting.splice(0)];
     for (const member of members) this.#rejectMember(member, this.#failure);
   }
-}
-
-/** A member that cannot land: because an index refuses it, or without an attempt because its caller has given it up. */
-interface Refusal {
-  readonly member: Member;
-  readonly attempt: Attempt | undefined;
-}
-
-function commitsOf(member: Member): readonly StagedCommit[] {
-  return member.latest?.commits ?? [];
-}
-
-function writesSomething(commit: StagedCommit): boolean {
-  return commit.writes.size > 0;
-}
-
-function indexChangesOf(member: Member): readonly IndexChange[] {
-  return member.settled ? [] : commitsOf(member).flatMap((commit) => commit.indexChanges);
-}
-
-/** Whether an attempt is done after one pass of the event loop, or within a limit where one is given. */
-function settledWithin(attempt: Promise<void>, limitMs: number | undefined): Promise<boolean> {
-  return new Promise((resolve) => {
-    const giveUp = (): void => resolve(false);
-    const timer = limitMs === undefined ? undefined : setTimeout(giveUp, limitMs);
-    const immediate = limitMs === undefined ? setImmediate(giveUp) : undefined;
-    void attempt.then(() => {
-      clearTimeout(timer);
-      clearImmediate(immediate);
-      resolve(true);
-    });
-  });
-}
-
-function asMoraineError(error: unknown): MoraineError {
-  if (error instanceof MoraineError) return error;
-  return new StoreError("the commit could not be written", {
-    remedy: "Open the store again and read its head.",
-    cause: error,
-  });
 }
