@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { areasOf } from "../src/areas/all.js";
 import type { Figure } from "../src/figure.js";
 import { quickSizes } from "../src/sizes.js";
@@ -13,11 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), "moraine-bench-test-"));
 const loader = fileURLToPath(new URL("source-loader.mjs", import.meta.url));
 const context = { sizes: quickSizes, folder, nodeArguments: ["--expose-gc", "--import", loader] };
 
-beforeAll(() => {
-  process.env["MORAINE_BENCH_SOURCES"] = folder;
-});
 afterAll(() => {
-  delete process.env["MORAINE_BENCH_SOURCES"];
   rmSync(folder, { recursive: true, force: true });
 });
 

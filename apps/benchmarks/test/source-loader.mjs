@@ -1,14 +1,15 @@
 // Lets a plain `node` run the sources: `node --import <this file> src/main.ts`. Like all tests those of the benchmarks run
-// on the sources, also in the processes that they start. What is made of a source is kept in the folder that
-// MORAINE_BENCH_SOURCES names, for the next process.
+// on the sources, also in the processes that they start. What is made of a source is kept by the hash of its text, for the
+// next process and the next run.
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { register } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
 
 const root = new URL("../../../", import.meta.url);
+const cache = fileURLToPath(new URL(".cache/benchmark-sources", root));
 
 /**
  * Entry points of the workspace by package name.
@@ -49,13 +50,13 @@ export async function load(url, context, nextLoad) {
  * @returns {Promise<string>}
  */
 async function compiled(source) {
-  const folder = process.env["MORAINE_BENCH_SOURCES"] ?? "";
-  const path = join(folder, `${createHash("sha256").update(source).digest("hex")}.js`);
+  const path = join(cache, `${createHash("sha256").update(source).digest("hex")}.js`);
   if (existsSync(path)) return readFileSync(path, "utf8");
   const { default: ts } = await import("typescript");
   const { outputText } = ts.transpileModule(source, {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
   });
+  mkdirSync(cache, { recursive: true });
   const unfinished = `${path}.${process.pid}`;
   writeFileSync(unfinished, outputText);
   renameSync(unfinished, path);

@@ -38,7 +38,7 @@ export function groupCommitArea(context: BenchmarkContext): Area {
 
 function groupBenchmark({ sizes, folder }: BenchmarkContext, variant: Variant): Benchmark {
   const { flush, indexes, commitsPerMember, target } = variant;
-  const { groupMembers, slowRepeats } = sizes;
+  const { groupMembers, repeats } = sizes;
   const name = `${groupMembers} callers, 1 row a commit, ${indexLabel(indexes)}, ${flushLabel(flush)}`;
   return {
     name,
@@ -48,7 +48,7 @@ function groupBenchmark({ sizes, folder }: BenchmarkContext, variant: Variant): 
       const member = async (): Promise<void> => {
         for (let i = 0; i < commitsPerMember; i++) await commitRow(lake, next++);
       };
-      const perSecond = await medianOf(slowRepeats, async () => {
+      const perSecond = await medianOf(repeats, async () => {
         const elapsed = await seconds(() => Promise.all(Array.from({ length: groupMembers }, member)));
         return (groupMembers * commitsPerMember) / elapsed;
       });
