@@ -18,7 +18,8 @@ const clean: WorkspaceFiles = {
   "packages/store/src/index.ts": 'import "@moraine/codec";\nimport "node:fs";\nimport "@moraine/codec/testing";',
   "packages/catalog/package.json": { name: "@moraine/catalog", dependencies: { "@moraine/store": "workspace:*" } },
   "packages/catalog/tsconfig.json": { references: [{ path: "../store" }] },
-  "packages/catalog/test/golden.test.ts": 'import "../../../golden/keys.json";',
+  "packages/catalog/test/golden.test.ts":
+    'import "../../../golden/keys.json";\nimport "../../store/test/s3-server.js";',
 };
 
 const check = (changes: WorkspaceFiles): string[] => checkLayering(temporaryWorkspace({ ...clean, ...changes }));
@@ -43,6 +44,18 @@ test.each([
     "a relative way into a neighbour",
     "packages/store/src/deep.ts",
     'import "../../codec/src/key.js";',
+    "leaves the package",
+  ],
+  [
+    "a test helper in product code",
+    "packages/catalog/src/helper.ts",
+    'import "../../store/test/s3-server.js";',
+    "leaves the package",
+  ],
+  [
+    "a test helper of a package above",
+    "packages/store/test/helper.test.ts",
+    'import "../../catalog/test/lake.js";',
     "leaves the package",
   ],
   [
