@@ -1,7 +1,7 @@
 /* oxlint-disable max-lines -- the whole public contract is meant to be one file */
 /**
  * The public contract of `moraine`, all of it in this one file: how a catalog is opened, every read, every verb of a commit,
- * every type that goes in or comes out, every error code. `contract.ts` makes the compiler prove that the implementation
+ * every type that goes in or comes out, every error code. `test/contract.test.ts` makes the compiler prove that the implementation
  * keeps it, and a test compiles and runs each example below.
  *
  * Rules that hold everywhere
@@ -194,9 +194,9 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
   snapshots(args?: SnapshotsArguments): Promise<SnapshotRecord[]>;
 
   /**
-   * Row ids of the rows whose indexed columns equal the key, ascending. A key with a NULL finds nothing, as in SQL.
+   * Row ids of the rows whose indexed columns equal the key, ascending. Rows with NULL are found with `indexNulls`.
    *
-   * Errors: `not_found` (no such index), `index_building`, `constraint` (too few values), `invalid_argument` (too many, or
+   * Errors: `not_found` (no such index), `index_building`, `constraint` (too few values, or a NULL among them), `invalid_argument` (too many, or
    * one that its column cannot hold), `unsupported` (another snapshot than the head).
    *
    * Source: specification, "Lookups".

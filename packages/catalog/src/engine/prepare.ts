@@ -70,7 +70,7 @@ class Preparation {
     this.#base = base;
     this.#info = info;
     this.#upkeep = new IndexUpkeep(draft);
-    this.#drains = new FlushDrains(draft, this.#upkeep);
+    this.#drains = new FlushDrains(draft, this.#upkeep, context.files);
     this.#sortOut();
   }
 

@@ -38,6 +38,7 @@ import {
 import { quoted } from "../model/error-text.js";
 import { fieldType, mapEntriesField } from "./arrow-access.js";
 import type { RecordBatchParts } from "./arrow-body.js";
+import { checkedSchemaMessage } from "./arrow-schema-check.js";
 
 /** A column with its nested fields, as inline rows need it. */
 export interface InlineColumn {
@@ -181,7 +182,11 @@ function extentOf(type: DataType): Extent {
       : DataType.isStruct(type) || DataType.isFixedSizeList(type)
         ? 1
         : undefined;
-  if (own === undefined) return { nodes: 1, buffers: 2 };
+  if (own === undefined) {
+    // Throws for a width that the type does not have.
+    fixedBytes(type, 0);
+    return { nodes: 1, buffers: 2 };
+  }
   let nodes = 1;
   let buffers = own;
   for (const child of childrenOf(type)) {
@@ -199,28 +204,31 @@ function childrenOf(type: DataType): readonly Field[] {
 
 /** Parses a schema record. Fails with `corruption` where the bytes are no Arrow schema. */
 export function parseSchema(bytes: Uint8Array): InlineSchema {
-  let fields: readonly Field[];
   try {
-    const reader = RecordBatchReader.from(bytes);
+    const reader = RecordBatchReader.from(checkedSchemaMessage(bytes));
     reader.open();
-    fields = reader.schema.fields;
+    return layOut(reader.schema.fields);
   } catch (cause) {
+    if (cause instanceof UnsupportedError) throw cause;
     throw new CorruptionError("inline schema record is no Arrow schema", {
       remedy: "Restore the store: chunks of this schema version cannot be read.",
       cause,
     });
   }
-  let firstNode = 0;
-  let firstBuffer = 0;
+}
+
+function layOut(fields: readonly Field[]): InlineSchema {
+  let nodeCount = 0;
+  let bufferCount = 0;
   const inlineFields: InlineField[] = [];
   for (const field of fields) {
     const type = fieldType(field);
-    inlineFields.push({ name: field.name, type, firstNode, firstBuffer });
+    inlineFields.push({ name: field.name, type, firstNode: nodeCount, firstBuffer: bufferCount });
     const extent = extentOf(type);
-    firstNode += extent.nodes;
-    firstBuffer += extent.buffers;
+    nodeCount += extent.nodes;
+    bufferCount += extent.buffers;
   }
-  return { fields: inlineFields, nodeCount: firstNode, bufferCount: firstBuffer };
+  return { fields: inlineFields, nodeCount, bufferCount };
 }
 
 /** Reads one top-level field of a record batch into Arrow data. */
@@ -229,6 +237,9 @@ export function readField(schema: InlineSchema, parts: RecordBatchParts, positio
   if (field === undefined) throw new CorruptionError(`inline chunk has no field ${position}`);
   if (parts.nodes.length !== schema.nodeCount || parts.buffers.length !== schema.bufferCount) {
     throw new CorruptionError("inline chunk does not have the shape of its schema");
+  }
+  if (parts.nodes[field.firstNode]?.length !== parts.length) {
+    throw new CorruptionError("inline chunk whose columns differ in length");
   }
   return readData(field.type, parts, { node: field.firstNode, buffer: field.firstBuffer });
 }
@@ -248,11 +259,15 @@ function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
     return buffer;
   };
   const { length, nullCount } = node;
+  if (nullCount > length) throw new CorruptionError("inline chunk with more NULLs than rows");
   if (DataType.isNull(type)) return makeData({ type, length });
   const validity = take(nullCount === 0 ? 0 : Math.ceil(length / 8));
   const nullBitmap = nullCount === 0 ? null : validity;
   if (DataType.isStruct(type)) {
     const children = childrenOf(type).map((child) => readData(fieldType(child), parts, cursor));
+    if (children.some((child) => child.length !== length)) {
+      throw new CorruptionError("inline struct whose fields differ in length");
+    }
     return makeData({ type, length, nullCount, nullBitmap, children });
   }
   if (DataType.isFixedSizeList(type)) {
@@ -265,14 +280,15 @@ function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
     const child = childrenOf(type)[0];
     if (child === undefined) throw new CorruptionError("inline list without a child");
     const data = readData(fieldType(child), parts, cursor);
+    checkOffsets(valueOffsets, length, data.length);
     return DataType.isList(type)
       ? makeData({ type, length, nullCount, nullBitmap, valueOffsets, child: data })
       : makeData({ type, length, nullCount, nullBitmap, valueOffsets, child: data as Data<Struct> });
   }
   if (DataType.isUtf8(type) || DataType.isBinary(type)) {
     const offsets = int32View(take(length === 0 ? 0 : (length + 1) * 4));
-    const last = offsets[length] ?? 0;
-    const data = take(last);
+    const data = take(0);
+    checkOffsets(offsets, length, data.byteLength);
     return DataType.isUtf8(type)
       ? makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data })
       : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
@@ -280,7 +296,8 @@ function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
   if (DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)) {
     const raw = take(length === 0 ? 0 : (length + 1) * 8);
     const offsets = new BigInt64Array(raw.buffer, raw.byteOffset, Math.floor(raw.byteLength / 8));
-    const data = take(Number(offsets[length] ?? 0n));
+    const data = take(0);
+    checkOffsets(offsets, length, data.byteLength);
     return DataType.isLargeUtf8(type)
       ? makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data })
       : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
@@ -291,6 +308,19 @@ function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data
       ? { [BufferType.DATA]: values }
       : { [BufferType.DATA]: values, [BufferType.VALIDITY]: nullBitmap };
   return new Data(type, 0, length, nullCount, buffers);
+}
+
+/** The elements of a list, text or blob column lie one after another within their `available` values or bytes. */
+function checkOffsets(offsets: Int32Array | BigInt64Array, length: number, available: number): void {
+  if (length === 0) return;
+  let previous: number | bigint = offsets[0] ?? -1;
+  if (previous < 0) throw new CorruptionError("inline chunk with a negative offset");
+  for (let i = 1; i <= length; i++) {
+    const offset: number | bigint = offsets[i] ?? -1;
+    if (offset < previous) throw new CorruptionError("inline chunk with offsets that run backwards");
+    previous = offset;
+  }
+  if (previous > available) throw new CorruptionError("inline chunk with an offset beyond its values");
 }
 
 function fixedBytes(type: DataType, length: number): number {

@@ -1,12 +1,14 @@
 import { InvalidArgumentError, NotFoundError, type RowId, type TableId } from "@moraine/codec";
 import type { CommitDraft } from "../operations.js";
-import { checkId, checkObject } from "../verbs/arguments.js";
+import { checkId, checkKnown, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 
 export interface InlineDeleteArguments {
   readonly table: TableId;
   readonly rowId: RowId | bigint;
 }
+
+const inlineDeleteNames: Names<InlineDeleteArguments> = { table: true, rowId: true };
 
 /**
  * Stages the end of one row. A row that is inline gets a tombstone; one that has been flushed or stands in a registered file is
@@ -17,7 +19,7 @@ export interface InlineDeleteArguments {
  * has ended already; `constraint` for a row of a file that the same commit registers.
  */
 export function inlineDelete(draft: CommitDraft, args: InlineDeleteArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, inlineDeleteNames, "arguments");
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const { rowId } = args;

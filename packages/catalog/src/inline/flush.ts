@@ -1,6 +1,6 @@
 import { ConstraintError, type DataFileId, type SnapshotId, type TableId } from "@moraine/codec";
 import type { CommitDraft } from "../operations.js";
-import { checkArray, checkId, checkObject } from "../verbs/arguments.js";
+import { checkArray, checkId, checkKnown, type Names } from "../verbs/arguments.js";
 import { checkDataFile, type DataFile, stageDataFile } from "../verbs/data-files.js";
 import { requireTable } from "../verbs/require.js";
 
@@ -15,6 +15,8 @@ export interface FlushedDataFile {
   readonly partialMax?: bigint;
 }
 
+const flushedDataFileNames: Names<FlushedDataFile> = { file: true, rowIdStart: true, beginSnapshot: true, partialMax: true };
+
 export interface FlushInlinedDataArguments {
   readonly table: TableId;
   /** Only chunks of this schema version are drained. */
@@ -22,29 +24,38 @@ export interface FlushInlinedDataArguments {
   readonly files: readonly FlushedDataFile[];
   /**
    * Only chunks begun by this snapshot are drained: the one at which the caller read the rows. If one of them was deleted since,
-   * the commit fails with `commit_conflict`. Default: every chunk that is there when the commit begins.
+   * the commit fails with `commit_conflict`. A table with indexes needs it wherever the files hold rows. Default: every chunk
+   * that is there when the commit begins.
    */
   readonly throughSnapshot?: SnapshotId;
 }
+
+const flushInlinedDataNames: Names<FlushInlinedDataArguments> = { table: true, schemaVersion: true, files: true, throughSnapshot: true };
 
 /**
  * Moves the inline rows of one schema version to data files that the caller has written. Every chunk that was there when the
  * commit began is drained; rows that the same commit inlines stay. Index entries do not change, as they name row ids.
  *
  * Errors: `not_found` for an unknown table; `constraint` for a file that is not older than this commit, whose `partialMax` lies
- * outside of its age, or whose rows were not given out before this commit.
+ * outside of its age, or whose rows were not given out before this commit, and for a `throughSnapshot` above the head.
  */
 export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArguments): DataFileId[] {
-  checkObject(args, "arguments");
+  checkKnown(args, flushInlinedDataNames, "arguments");
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const schemaVersion = checkId(args.schemaVersion, "schemaVersion");
   const throughSnapshot =
     args.throughSnapshot === undefined ? undefined : checkId(args.throughSnapshot, "throughSnapshot");
+  if (throughSnapshot !== undefined && throughSnapshot > draft.base.head.snapshotId) {
+    throw new ConstraintError(
+      `throughSnapshot ${throughSnapshot} lies above the head, which is snapshot ${draft.base.head.snapshotId}`,
+      { remedy: "Give the snapshot at which the rows were read that the files hold." },
+    );
+  }
   const allocated = draft.base.get("table_stats", tableId)?.nextRowId ?? 0n;
   const checked = checkArray(args.files, "files").map((flushed, at) => {
     const here = `files[${at}]`;
-    checkObject(flushed, here);
+    checkKnown(flushed, flushedDataFileNames, here);
     const file = checkDataFile(draft, tableId, flushed.file, `${here}.file`);
     const rowIdStart = checkId(flushed.rowIdStart, `${here}.rowIdStart`);
     const beginSnapshot = checkId(flushed.beginSnapshot, `${here}.beginSnapshot`);

@@ -2,7 +2,7 @@ import { ConstraintError, InvalidArgumentError, type RowId, type TableId, Unsupp
 import { type DataType, RecordBatch, Table } from "apache-arrow";
 import { harmless, quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
-import { checkId, checkObject } from "../verbs/arguments.js";
+import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { typeText } from "./arrow-access.js";
 import { decodeBody, encodeBody } from "./arrow-body.js";
@@ -30,6 +30,8 @@ export interface InlineInsertArguments {
   readonly rows: InlineRows;
 }
 
+const inlineInsertNames: Names<InlineInsertArguments> = { table: true, rows: true };
+
 /**
  * Stages rows that are kept inside the catalog. Gives the first row id; the others follow without gaps, in order.
  *
@@ -37,7 +39,7 @@ export interface InlineInsertArguments {
  * `invalid_argument` for rows that do not fit the columns.
  */
 export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): RowId {
-  checkObject(args, "arguments");
+  checkKnown(args, inlineInsertNames, "arguments");
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const { rows } = args;

@@ -2,7 +2,7 @@ import { type SchemaId, type TableId, AlreadyExistsError, ConstraintError } from
 import type { Draft } from "../model/draft.js";
 import type { StateKind } from "../model/entities.js";
 import { quoted } from "../model/error-text.js";
-import { checkId, checkObject, checkPathName } from "./arguments.js";
+import { checkId, checkKnown, checkPathName, type Names } from "./arguments.js";
 import { type ColumnDefinition, columnValues, flattenColumns } from "./column-tree.js";
 import { removeOptions } from "./options.js";
 import { requireFreeRelationName, requireSchema, requireTable } from "./require.js";
@@ -15,26 +15,34 @@ export interface CreateTableArguments {
   readonly columns: readonly ColumnDefinition[];
 }
 
+const createTableNames: Names<CreateTableArguments> = { schema: true, name: true, columns: true };
+
 export interface RenameTableArguments {
   readonly table: TableId;
   readonly name: string;
 }
+
+const renameTableNames: Names<RenameTableArguments> = { table: true, name: true };
 
 export interface SetTableSchemaArguments {
   readonly table: TableId;
   readonly schema: SchemaId;
 }
 
+const setTableSchemaNames: Names<SetTableSchemaArguments> = { table: true, schema: true };
+
 export interface DropTableArguments {
   readonly table: TableId;
 }
+
+const dropTableNames: Names<DropTableArguments> = { table: true };
 
 /**
  * Creates an empty table. Field ids run from 1 in pre-order over nested columns. `already_exists` when a table or view
  * of the schema has the name, `constraint` without columns or with two of one name, `unsupported` for VARIANT.
  */
 export function createTable(draft: Draft, args: CreateTableArguments): TableId {
-  checkObject(args, "arguments");
+  checkKnown(args, createTableNames, "arguments");
   const schema = requireSchema(draft, checkId(args.schema, "schema"));
   const name = checkPathName(args.name, "name");
   const columns = flattenColumns(args.columns, "columns");
@@ -64,7 +72,7 @@ export function createTable(draft: Draft, args: CreateTableArguments): TableId {
 
 /** Gives a table another name in its schema. Its files stay where they are. `already_exists` when the name is taken, also by itself. */
 export function renameTable(draft: Draft, args: RenameTableArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, renameTableNames, "arguments");
   const table = requireTable(draft, checkId(args.table, "table"));
   const name = checkPathName(args.name, "name");
   requireFreeRelationName(draft, table.schemaId, name);
@@ -78,7 +86,7 @@ export function renameTable(draft: Draft, args: RenameTableArguments): void {
  * their paths begin with the path of the schema, so they would be looked for in another folder.
  */
 export function setTableSchema(draft: Draft, args: SetTableSchemaArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, setTableSchemaNames, "arguments");
   const table = requireTable(draft, checkId(args.table, "table"));
   const { schemaId } = requireSchema(draft, checkId(args.schema, "schema"));
   requireFreeRelationName(draft, schemaId, table.tableName);
@@ -110,10 +118,10 @@ const droppedWithTable: readonly StateKind[] = [
 
 /**
  * Drops a table with its columns, files, layout, index definitions, statistics and options. The past keeps seeing them.
- * Tags, name mappings, inline records and index entries stay in the store until maintenance takes them.
+ * Its index entries stay in the store until maintenance sweeps them; tags, name mappings and inline records stay for the past.
  */
 export function dropTable(draft: Draft, args: DropTableArguments): void {
-  const { tableId } = requireTable(draft, checkId(checkObject(args, "arguments").table, "table"));
+  const { tableId } = requireTable(draft, checkId(checkKnown(args, dropTableNames, "arguments").table, "table"));
   for (const kind of droppedWithTable) {
     const ids =
       kind === "table_stats" ? [[tableId]] : [...draft.entries(kind, tableId)].map(([entityIds]) => entityIds);

@@ -1,4 +1,4 @@
-import { encodeIndexEntry, IndexKeyBuilder, type TableId } from "@moraine/codec";
+import { encodeIndexEntry, IndexKeyBuilder, type SnapshotId, type TableId } from "@moraine/codec";
 import { measureIndex, verifyIndex } from "@moraine/index-core";
 import { BatchBuilder } from "@moraine/store";
 import { describe, expect, it } from "vitest";
@@ -329,6 +329,47 @@ describe("row ids through update, delete, flush and rewrite", () => {
     expect(await lake.lookup(unique, 5n)).toEqual([]);
     expect(await lake.column(table, "k")).toEqual([2n, 1n, 6n]);
     await lake.expectVerified(table);
+  });
+
+  it("a flush of rows whose ids have gaps needs files that embed the ids", async () => {
+    const lake = await Lake.open();
+    const table = await lake.table("t", { k: "BIGINT" });
+    const unique = await lake.index(table, ["k"], { unique: true });
+    await lake.insert(table, { k: 1n }, { k: 2n }, { k: 3n });
+    await lake.delete(table, 1n);
+    const file = await lake.writeFile(table, [{ k: 1n }, { k: 3n }]);
+    const flush = lake.commit((tx) =>
+      tx.flushInlinedData({
+        table,
+        schemaVersion: 2n,
+        files: [{ file, rowIdStart: 0n, beginSnapshot: 3n }],
+        throughSnapshot: tx.currentSnapshot.id,
+      }),
+    );
+    await expect(flush).rejects.toMatchObject({ code: "constraint", message: expect.stringContaining("embed") });
+    expect(await lake.column(table, "k")).toEqual([1n, 3n]);
+    await lake.catalog.flushInlined({ table });
+    expect(await lake.lookup(unique, 3n)).toEqual([2n]);
+    await lake.expectVerified(table);
+  });
+
+  it("a flush cannot say that it read rows of the future", async () => {
+    const lake = await Lake.open();
+    const table = await lake.table("t", { k: "BIGINT" });
+    await lake.insert(table, { k: 1n });
+    const file = await lake.writeFile(table, [{ k: 1n }]);
+    const flush = lake.commit((tx) =>
+      tx.flushInlinedData({
+        table,
+        schemaVersion: 2n,
+        files: [{ file, rowIdStart: 0n, beginSnapshot: 2n }],
+        throughSnapshot: (tx.currentSnapshot.id + 1n) as SnapshotId,
+      }),
+    );
+    await expect(flush).rejects.toMatchObject({
+      code: "constraint",
+      message: expect.stringContaining("throughSnapshot"),
+    });
   });
 
   it("S40 entries that no row asks for show in the counts of a verification and of a census", async () => {
