@@ -346,7 +346,7 @@ describe("row ids through update, delete, flush and rewrite", () => {
         throughSnapshot: tx.currentSnapshot.id,
       }),
     );
-    await expect(flush).rejects.toMatchObject({ code: "constraint", message: expect.stringContaining("embed") });
+    expect(await failureOf(flush)).toMatchObject({ code: "constraint" });
     expect(await lake.column(table, "k")).toEqual([1n, 3n]);
     await lake.catalog.flushInlined({ table });
     expect(await lake.lookup(unique, 3n)).toEqual([2n]);
@@ -366,10 +366,9 @@ describe("row ids through update, delete, flush and rewrite", () => {
         throughSnapshot: (tx.currentSnapshot.id + 1n) as SnapshotId,
       }),
     );
-    await expect(flush).rejects.toMatchObject({
-      code: "constraint",
-      message: expect.stringContaining("throughSnapshot"),
-    });
+    const { code, message } = await failureOf(flush);
+    expect(code).toBe("constraint");
+    expect(message).toContain("throughSnapshot");
   });
 
   it("S40 entries that no row asks for show in the counts of a verification and of a census", async () => {
