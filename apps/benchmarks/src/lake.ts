@@ -1,5 +1,6 @@
-import { pathToFileURL } from "node:url";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { ColumnVector, IndexId, TableId } from "@moraine/codec";
 import type { FlushPolicy } from "@moraine/store";
 import { Catalog, mainSchema } from "moraine";
@@ -73,9 +74,25 @@ export async function openLake(place: LakePlace): Promise<Lake> {
 
 const noIndex = 0n as IndexId;
 
-/** The place of a lake whose store was copied to another folder. Data files stay where they are. */
-export function movedTo(place: LakePlace, folder: string): LakePlace {
-  return { ...place, store: pathToFileURL(join(folder, "store")).href };
+/** Most rows that `fillLake` registers with one commit. */
+const rowsPerFill = 100_000;
+
+/** Makes a lake whose unique index holds so many values, and closes it. */
+export async function fillLake(folder: string, { first, step, count }: ValueRun): Promise<LakePlace> {
+  const lake = await createLake(folder);
+  for (let row = 0; row < count; row += rowsPerFill) {
+    const part = { first: first + row * step, step, count: Math.min(rowsPerFill, count - row) };
+    await registerRows(lake, `rows-${row}.parquet`, part);
+  }
+  await lake.catalog.close();
+  return lake.place;
+}
+
+/** Copies the store of a closed lake to another folder. Data files stay where they are. */
+export async function copyLake(place: LakePlace, folder: string): Promise<LakePlace> {
+  const store = join(folder, "store");
+  await cp(new URL(place.store), store, { recursive: true });
+  return { ...place, store: pathToFileURL(store).href };
 }
 
 /** The values of rows that are registered together: `first`, `first + step`, and so on. */

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +26,7 @@ export async function runBenchmarks(args: readonly string[]): Promise<number> {
     return 0;
   }
   const folder = await mkdtemp(join(tmpdir(), "moraine-bench-"));
+  removeWhenInterrupted(folder);
   try {
     const sizes = options.quick ? quickSizes : fullSizes;
     const areas = chosen(areasOf({ sizes, folder, nodeArguments: ["--expose-gc"] }), options.only);
@@ -40,6 +42,16 @@ export async function runBenchmarks(args: readonly string[]): Promise<number> {
     return await measureAll(areas, options);
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Large stores lie there: an impatient user is not to be left with them. */
+function removeWhenInterrupted(folder: string): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      rmSync(folder, { recursive: true, force: true });
+      process.exit(1);
+    });
   }
 }
 

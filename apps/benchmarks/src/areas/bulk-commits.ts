@@ -1,9 +1,9 @@
-import { cp, mkdir, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type Area, type Benchmark, type BenchmarkContext, type Lazy, lazy } from "../benchmark.js";
 import { runInChild } from "../child/child-process.js";
 import { type Figure, rate } from "../figure.js";
-import { type LakePlace, movedTo, tableFolder, type ValueRun } from "../lake.js";
+import { copyLake, fillLake, type LakePlace, tableFolder, type ValueRun } from "../lake.js";
 import { medianOf, secondsSync } from "../measure.js";
 import { type WrittenParquet, writeParquet } from "../parquet.js";
 import { peerLabel, withSqlite } from "../peer/sqlite.js";
@@ -29,18 +29,11 @@ interface Variant {
  * look. Each run has a process and a copy of the store of its own.
  */
 export function bulkCommitArea(context: BenchmarkContext): Area {
-  const { sizes, folder, nodeArguments } = context;
+  const { sizes, folder } = context;
   const rowCount = sizes.bulkEntries;
   const many = count(rowCount);
-  const lake = (name: string, rows: number): Lazy<LakePlace> =>
-    lazy(() => {
-      return runInChild(nodeArguments, "fill-store", {
-        folder: join(folder, name),
-        rows,
-        step: 2,
-        rowsPerCommit: rowCount,
-      });
-    });
+  const lake = (name: string, stored: number): Lazy<LakePlace> =>
+    lazy(() => fillLake(join(folder, name), { first: 0, step: 2, count: stored }));
   const empty = lake("bulk-empty", 0);
   const interleaved = lake("bulk-interleaved", rowCount);
   const variants: Variant[] = [
@@ -72,9 +65,8 @@ function bulkBenchmark(
       const peaks: number[] = [];
       const perSecond = await medianOf(sizes.processRepeats, async (run) => {
         const copy = join(folder, `bulk-${entries}-${run}`);
-        await cp(join(folderOf(place), "store"), join(copy, "store"), { recursive: true });
         const result = await runInChild(nodeArguments, "bulk-commit", {
-          lake: movedTo(place, copy),
+          lake: await copyLake(place, copy),
           rows,
           path: fileName,
           sizeBytes,
@@ -97,10 +89,6 @@ function bulkBenchmark(
       ];
     },
   };
-}
-
-function folderOf(place: LakePlace): string {
-  return dirname(place.dataPath);
 }
 
 async function writeRows({ dataPath }: LakePlace, rows: ValueRun): Promise<WrittenParquet> {

@@ -1,12 +1,10 @@
 import { bulkCommit } from "./bulk-commit.js";
 import { resultMark } from "./child-process.js";
-import { fillStore } from "./fill-store.js";
 import { openStore } from "./open-store.js";
 import { smallCommits } from "./small-commits.js";
 
 const tasks = {
   "bulk-commit": bulkCommit,
-  "fill-store": fillStore,
   "open-store": openStore,
   "small-commits": smallCommits,
 } as const;
