@@ -16,12 +16,18 @@ import type {
   IndexRangeArguments,
 } from "./index/lookups.js";
 import { type DeletedFileRow, readDeletedFileRows } from "./inline/deleted-file-rows.js";
-import type { InlineScan, RecentRow } from "./inline/recent-rows.js";
+import type { RecentRow } from "./inline/recent-rows.js";
 import { type MaintenancePass, readMaintenanceStatus } from "./maintenance-status.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { FileIndexVectors, IndexEntry } from "./operations.js";
-import type { ReadScope, RecentRowsArguments } from "./read-scope.js";
-import { checkId, checkObject } from "./verbs/arguments.js";
+import type { ReadScope, RecentRowArguments, RecentRowsArguments, ScanInlineArguments } from "./read-scope.js";
+import { checkId, checkKnown, type Names } from "./verbs/arguments.js";
+
+export interface DeletedFileRowsArguments {
+  readonly table: TableId;
+}
+
+const deletedFileRowsNames: Names<DeletedFileRowsArguments> = { table: true };
 
 /** Reads that every catalog handle offers, each one over a cut of its own. */
 export abstract class CatalogReads {
@@ -74,17 +80,17 @@ export abstract class CatalogReads {
     return await this.read((scope) => scope.recentRows(args));
   }
 
-  async recentRow(args: { readonly table: TableId; readonly rowId: RowId | bigint }): Promise<RecentRow | undefined> {
+  async recentRow(args: RecentRowArguments): Promise<RecentRow | undefined> {
     return await this.read((scope) => scope.recentRow(args));
   }
 
-  async scanInline(args: { readonly table: TableId; readonly scan: InlineScan }): Promise<RecentRow[]> {
+  async scanInline(args: ScanInlineArguments): Promise<RecentRow[]> {
     return await this.read((scope) => scope.scanInline(args));
   }
 
   /** Rows of data files that were deleted one by one, without a delete file, by file and position. */
-  async deletedFileRows(args: { readonly table: TableId }): Promise<DeletedFileRow[]> {
-    const table = checkId(checkObject(args, "arguments").table, "table") as TableId;
+  async deletedFileRows(args: DeletedFileRowsArguments): Promise<DeletedFileRow[]> {
+    const table = checkId(checkKnown(args, deletedFileRowsNames, "arguments").table, "table") as TableId;
     return await this.read((_, cut) => readDeletedFileRows(cut.view, table));
   }
 

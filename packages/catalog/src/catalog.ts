@@ -23,7 +23,7 @@ import type { CommitInfo } from "./model/snapshot-record.js";
 import type { IndexOp, InlineOp } from "./operations.js";
 import { ReadScope } from "./read-scope.js";
 import { Transaction } from "./transaction.js";
-import { checkId, checkArray, checkObject, checkOptionalString, invalid } from "./verbs/arguments.js";
+import { checkArray, checkId, checkKnown, checkOptionalString, invalid, type Names } from "./verbs/arguments.js";
 
 export interface CatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
@@ -50,6 +50,15 @@ export interface CommitOptions {
   /** Cancels the commit. One that is being written already still lands; the caller is told at once. */
   readonly signal?: AbortSignal;
 }
+
+const commitNames: Names<CommitOptions> = { author: true, message: true, extraInfo: true, signal: true };
+
+export interface ReclaimIndexEntriesArguments {
+  readonly index: bigint;
+  readonly limit: number;
+}
+
+const reclaimIndexEntriesNames: Names<ReclaimIndexEntriesArguments> = { index: true, limit: true };
 
 export interface CommitResult<T> {
   /** The snapshot that the commit made, or the unchanged head if it made none. */
@@ -152,7 +161,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   async commit<T>(closure: CommitClosure<T>, options: CommitOptions = {}): Promise<CommitResult<T>> {
     this.#requireOpen();
     checkClosure(closure, "closure");
-    checkCommitOptions(checkObject(options, "options"));
+    checkCommitOptions(options);
     const run: AttemptRunner<CommitResult<T>> = (base) => {
       const step = this.#step(this.#context, base, closure, options);
       return step instanceof Promise ? step.then(single) : single(step);
@@ -167,7 +176,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   async commitGroup<T>(closures: readonly CommitClosure<T>[], options: CommitOptions = {}): Promise<CommitResult<T>[]> {
     this.#requireOpen();
     for (const [at, closure] of checkArray(closures, "closures").entries()) checkClosure(closure, `closures[${at}]`);
-    checkCommitOptions(checkObject(options, "options"));
+    checkCommitOptions(options);
     if (closures.length > groupMembers) {
       throw new InvalidArgumentError(
         `closures holds ${closures.length} functions, more than the limit of ${groupMembers}`,
@@ -302,14 +311,13 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   /** Reclaims what dropped indexes and vanished files left behind, in bounded batches beside running commits. */
   async maintain(options: MaintainOptions = {}): Promise<MaintainReport> {
     this.#requireOpen();
-    checkObject(options, "options");
     return await new Maintenance(this.#store, this.#committer).maintain(options);
   }
 
   /** Deletes at most `limit` entries of one dropped index. Gives how many it deleted. */
-  async reclaimIndexEntries(args: { readonly index: bigint; readonly limit: number }): Promise<number> {
+  async reclaimIndexEntries(args: ReclaimIndexEntriesArguments): Promise<number> {
     this.#requireOpen();
-    const { index, limit } = checkObject(args, "arguments");
+    const { index, limit } = checkKnown(args, reclaimIndexEntriesNames, "arguments");
     return await new Maintenance(this.#store, this.#committer).reclaim(checkId(index, "index"), limit);
   }
 
@@ -365,7 +373,8 @@ function checkClosure(closure: unknown, argument: string): void {
   if (typeof closure !== "function") throw invalid(argument, "a function that takes the transaction");
 }
 
-function checkCommitOptions({ author, message, extraInfo, signal }: CommitOptions): void {
+function checkCommitOptions(options: CommitOptions): void {
+  const { author, message, extraInfo, signal } = checkKnown(options, commitNames, "options");
   checkOptionalString(author, "options.author");
   checkOptionalString(message, "options.message");
   checkOptionalString(extraInfo, "options.extraInfo");

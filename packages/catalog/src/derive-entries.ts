@@ -20,7 +20,7 @@ import { denseRowIds } from "./inline/decode.js";
 import { RowReader } from "./inline/row-reader.js";
 import type { CatalogState } from "./model/state.js";
 import type { FileIndexVectors, IndexEntry } from "./operations.js";
-import { checkArray, checkId, checkObject } from "./verbs/arguments.js";
+import { checkArray, checkId, checkKnown, type Names } from "./verbs/arguments.js";
 import { checkDataFile, type CheckedDataFile, type DataFile } from "./verbs/data-files.js";
 import { requireTable } from "./verbs/require.js";
 
@@ -30,11 +30,15 @@ export interface ScopedFileIndexEntriesArguments {
   readonly file: DataFile;
 }
 
+const scopedFileIndexEntriesNames: Names<ScopedFileIndexEntriesArguments> = { table: true, file: true };
+
 export interface BackfillEntriesArguments {
   readonly table: TableId;
   /** Field ids of the columns, in the order in which an index has them. */
   readonly columns: readonly ColumnId[];
 }
+
+const backfillEntriesNames: Names<BackfillEntriesArguments> = { table: true, columns: true };
 
 /**
  * Reads the indexed columns of a file that is about to be registered, for every index of the table, in the form that
@@ -48,7 +52,7 @@ export async function scopedFileIndexEntries(
   args: ScopedFileIndexEntriesArguments,
 ): Promise<FileIndexVectors[]> {
   const { state } = context;
-  checkObject(args, "arguments");
+  checkKnown(args, scopedFileIndexEntriesNames, "arguments");
   const table = checkId(args.table, "table");
   requireTable(state, table);
   const indexes = state.indexesOf(table).map((definition) => indexContext(state, definition));
@@ -138,7 +142,7 @@ function checkColumns(
   state: CatalogState,
   args: BackfillEntriesArguments,
 ): { readonly table: TableId; readonly columns: readonly EntryColumn[] } {
-  checkObject(args, "arguments");
+  checkKnown(args, backfillEntriesNames, "arguments");
   const table = checkId(args.table, "table") as TableId;
   requireTable(state, table);
   const columns = checkArray(args.columns, "columns").map((id, at) => {

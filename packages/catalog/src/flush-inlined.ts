@@ -17,12 +17,14 @@ import { type FlushFile, flushFiles } from "./inline/flush-file.js";
 import type { InlineRegistry } from "./inline/registry.js";
 import type { CatalogState } from "./model/state.js";
 import type { Transaction } from "./transaction.js";
-import { checkId, checkObject } from "./verbs/arguments.js";
+import { checkId, checkKnown, type Names } from "./verbs/arguments.js";
 import { requireTable } from "./verbs/require.js";
 
 export interface FlushInlinedArguments {
   readonly table: TableId;
 }
+
+const flushInlinedNames: Names<FlushInlinedArguments> = { table: true };
 
 export interface FlushInlinedResult {
   /** The snapshot that the flush made, or the unchanged head if there was nothing to flush. */
@@ -55,7 +57,7 @@ interface WrittenFile {
  * Row versions that have ended are not written: past snapshots lose them.
  */
 export async function flushInlined(host: FlushHost, args: FlushInlinedArguments): Promise<FlushInlinedResult> {
-  checkObject(args, "arguments");
+  checkKnown(args, flushInlinedNames, "arguments");
   const table = checkId(args.table, "table") as TableId;
   const { files } = host;
   if (files === undefined) {

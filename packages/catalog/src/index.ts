@@ -1,5 +1,12 @@
-export { Catalog, type CatalogOptions, type CommitClosure, type CommitOptions, type CommitResult } from "./catalog.js";
-export { CatalogReads } from "./catalog-reads.js";
+export {
+  Catalog,
+  type CatalogOptions,
+  type CommitClosure,
+  type CommitOptions,
+  type CommitResult,
+  type ReclaimIndexEntriesArguments,
+} from "./catalog.js";
+export { CatalogReads, type DeletedFileRowsArguments } from "./catalog-reads.js";
 export type {
   IndexLookupArguments,
   IndexLookupManyArguments,
@@ -28,7 +35,12 @@ export type {
 export { ReadOnlyCatalog, type ReadOnlyCatalogOptions } from "./read-only-catalog.js";
 export type { BackfillEntriesArguments, ScopedFileIndexEntriesArguments } from "./derive-entries.js";
 export type { DeletedFileRow } from "./inline/deleted-file-rows.js";
-export { ReadScope, type RecentRowsArguments } from "./read-scope.js";
+export {
+  ReadScope,
+  type RecentRowArguments,
+  type RecentRowsArguments,
+  type ScanInlineArguments,
+} from "./read-scope.js";
 export {
   type CreateIndexArguments,
   type ExpireIndexedDataFileArguments,

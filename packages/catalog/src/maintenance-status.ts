@@ -4,7 +4,7 @@ import type { Committer } from "./engine/committer.js";
 import { maintenanceHistoryPasses } from "./engine/limits.js";
 import { stampHead } from "./engine/stamp-head.js";
 import { WriteSet } from "./engine/pending-writes.js";
-import { checkArray, checkObject, checkOneOf, checkString, checkText } from "./verbs/arguments.js";
+import { checkArray, checkKnown, checkOneOf, checkString, checkText, type Names } from "./verbs/arguments.js";
 
 /** One step of a maintenance pass. */
 export interface MaintenanceStep {
@@ -14,6 +14,8 @@ export interface MaintenanceStep {
   readonly detail: string;
 }
 
+const maintenanceStepNames: Names<MaintenanceStep> = { step: true, status: true, detail: true };
+
 export interface MaintenancePass {
   /** Microseconds since the epoch, UTC. */
   readonly startedAtMicros: bigint;
@@ -21,6 +23,8 @@ export interface MaintenancePass {
   readonly trigger: string;
   readonly steps: readonly MaintenanceStep[];
 }
+
+const maintenancePassNames: Names<MaintenancePass> = { startedAtMicros: true, trigger: true, steps: true };
 
 /** Passes that were recorded, the newest first. */
 export async function readMaintenanceStatus(view: ReadView): Promise<MaintenancePass[]> {
@@ -56,11 +60,11 @@ async function readRecord(view: ReadView): Promise<MaintenanceStatusValue> {
 }
 
 function checkPass(pass: MaintenancePass): MaintenancePass {
-  checkObject(pass, "pass");
+  checkKnown(pass, maintenancePassNames, "pass");
   checkText(pass.trigger, "pass.trigger");
   for (const [at, step] of checkArray(pass.steps, "pass.steps").entries()) {
     const here = `pass.steps[${at}]`;
-    checkObject(step, here);
+    checkKnown(step, maintenanceStepNames, here);
     checkText(step.step, `${here}.step`);
     checkOneOf(step.status, ["ran", "skipped", "failed"], `${here}.status`);
     checkString(step.detail, `${here}.detail`);

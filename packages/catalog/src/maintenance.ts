@@ -5,6 +5,7 @@ import type { Committer } from "./engine/committer.js";
 import { WriteSet } from "./engine/pending-writes.js";
 import { stampHead } from "./engine/stamp-head.js";
 import { maintenanceBatchRecords } from "./engine/limits.js";
+import { checkBoolean, checkKnown, type Names, orDefault } from "./verbs/arguments.js";
 
 export interface MaintainOptions {
   /** Entries of dropped indexes. Default true. */
@@ -15,6 +16,13 @@ export interface MaintainOptions {
   readonly batchSize?: number;
   readonly onProgress?: (report: MaintainReport) => void;
 }
+
+const maintainNames: Names<MaintainOptions> = {
+  sweepIndexes: true,
+  sweepFileStatistics: true,
+  batchSize: true,
+  onProgress: true,
+};
 
 export interface MaintainReport {
   readonly indexesSwept: number;
@@ -33,18 +41,24 @@ export class Maintenance {
   }
 
   async maintain(options: MaintainOptions): Promise<MaintainReport> {
+    checkKnown(options, maintainNames, "options");
+    const sweepIndexes = checkBoolean(orDefault(options.sweepIndexes, true), "options.sweepIndexes");
+    const sweepFileStatistics = checkBoolean(
+      orDefault(options.sweepFileStatistics, true),
+      "options.sweepFileStatistics",
+    );
     const batchSize = checkBatchSize(options.batchSize ?? maintenanceBatchRecords);
     let report: MaintainReport = { indexesSwept: 0, indexEntriesReclaimed: 0, fileColumnStatsReclaimed: 0 };
     const progress = (change: Partial<MaintainReport>): void => {
       report = { ...report, ...change };
       options.onProgress?.(report);
     };
-    if (options.sweepFileStatistics !== false) {
+    if (sweepFileStatistics) {
       await this.#sweepFileStatistics(batchSize, (count) =>
         progress({ fileColumnStatsReclaimed: report.fileColumnStatsReclaimed + count }),
       );
     }
-    if (options.sweepIndexes !== false) {
+    if (sweepIndexes) {
       for (const indexId of await findDeadIndexes(this.#view, (id) => this.#isLive(id))) {
         await this.#sweepIndex(indexId, batchSize, (count) =>
           progress({ indexEntriesReclaimed: report.indexEntriesReclaimed + count }),

@@ -6,6 +6,10 @@ import {
   type IndexLookupManyArguments,
   type IndexNullsArguments,
   type IndexRangeArguments,
+  lookupManyNames,
+  lookupNames,
+  nullsNames,
+  rangeNames,
   readableIndex,
   runLookup,
   runLookupMany,
@@ -16,7 +20,7 @@ import { findRecentRow, type InlineScan, type RecentRow, scanInlineRows } from "
 import type { InlineRegistry } from "./inline/registry.js";
 import type { CatalogState } from "./model/state.js";
 import { CatalogSnapshot } from "./model/view.js";
-import { checkId, checkObject, checkOneOf } from "./verbs/arguments.js";
+import { checkId, checkKnown, checkObject, checkOneOf, type Names } from "./verbs/arguments.js";
 
 function checkTable(table: TableId): TableId {
   return checkId(table, "table") as TableId;
@@ -27,6 +31,24 @@ export interface RecentRowsArguments {
   /** Default: the head. */
   readonly at?: SnapshotId;
 }
+
+const recentRowsNames: Names<RecentRowsArguments> = { table: true, at: true };
+
+export interface RecentRowArguments {
+  readonly table: TableId;
+  readonly rowId: RowId | bigint;
+}
+
+const recentRowNames: Names<RecentRowArguments> = { table: true, rowId: true };
+
+export interface ScanInlineArguments {
+  readonly table: TableId;
+  readonly scan: InlineScan;
+}
+
+const scanInlineNames: Names<ScanInlineArguments> = { table: true, scan: true };
+const headScanNames: Names<Exclude<InlineScan, { readonly start: bigint }>> = { kind: true, at: true };
+const spanScanNames: Names<Extract<InlineScan, { readonly start: bigint }>> = { kind: true, start: true, at: true };
 
 /**
  * One cut of the catalog: its entities, its inline rows and its index entries, all of the same revision. Release it when done:
@@ -63,24 +85,28 @@ export class ReadScope implements Disposable {
   }
 
   async indexLookup(args: IndexLookupArguments): Promise<RowId[]> {
-    return await runLookup(this.#open(), readableIndex(this.#state, args, this.#contexts), args.key);
+    return await runLookup(this.#open(), readableIndex(this.#state, args, lookupNames, this.#contexts), args.key);
   }
 
   async indexLookupMany(args: IndexLookupManyArguments): Promise<RowId[]> {
-    return await runLookupMany(this.#open(), readableIndex(this.#state, args, this.#contexts), args.keys);
+    return await runLookupMany(
+      this.#open(),
+      readableIndex(this.#state, args, lookupManyNames, this.#contexts),
+      args.keys,
+    );
   }
 
   async indexRange(args: IndexRangeArguments): Promise<RowId[]> {
-    return await runRange(this.#open(), readableIndex(this.#state, args, this.#contexts), args);
+    return await runRange(this.#open(), readableIndex(this.#state, args, rangeNames, this.#contexts), args);
   }
 
   async indexNulls(args: IndexNullsArguments): Promise<RowId[]> {
-    return await runNulls(this.#open(), readableIndex(this.#state, args, this.#contexts), args);
+    return await runNulls(this.#open(), readableIndex(this.#state, args, nullsNames, this.#contexts), args);
   }
 
   /** Live inline rows of a table, at the head or as they were at an earlier snapshot, by row id. */
   async recentRows(args: RecentRowsArguments): Promise<RecentRow[]> {
-    const { table, at: asked } = checkObject(args, "arguments");
+    const { table, at: asked } = checkKnown(args, recentRowsNames, "arguments");
     const head = this.#state.head.snapshotId;
     const at = asked === undefined ? head : checkId(asked, "at");
     if (at > head) throw new NotFoundError(`snapshot ${at}: the head is ${head}`);
@@ -88,18 +114,23 @@ export class ReadScope implements Disposable {
   }
 
   /** The live inline row of that id, if it is inline. */
-  async recentRow(args: { readonly table: TableId; readonly rowId: RowId | bigint }): Promise<RecentRow | undefined> {
-    const { table, rowId } = checkObject(args, "arguments");
+  async recentRow(args: RecentRowArguments): Promise<RecentRow | undefined> {
+    const { table, rowId } = checkKnown(args, recentRowNames, "arguments");
     return await findRecentRow(this.#open(), this.#registry, checkTable(table), checkId(rowId, "rowId"));
   }
 
   /** Versions of inline rows by the four ways in which DuckLake reads them. */
-  async scanInline(args: { readonly table: TableId; readonly scan: InlineScan }): Promise<RecentRow[]> {
-    const { table, scan } = checkObject(args, "arguments");
+  async scanInline(args: ScanInlineArguments): Promise<RecentRow[]> {
+    const { table, scan } = checkKnown(args, scanInlineNames, "arguments");
     checkObject(scan, "scan");
     checkOneOf(scan.kind, ["table", "insertions", "deletions", "flush"], "scan.kind");
     checkId(scan.at, "scan.at");
-    if (scan.kind === "insertions" || scan.kind === "deletions") checkId(scan.start, "scan.start");
+    if (scan.kind === "insertions" || scan.kind === "deletions") {
+      checkKnown(scan, spanScanNames, "scan");
+      checkId(scan.start, "scan.start");
+    } else {
+      checkKnown(scan, headScanNames, "scan");
+    }
     return await scanInlineRows(this.#open(), this.#registry, checkTable(table), scan);
   }
 

@@ -17,7 +17,7 @@ import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush
 import { type InlineInsertArguments, inlineInsert } from "./inline/insert.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { Backfill, CommitDraft, FileEntries, FileRemovals } from "./operations.js";
-import { checkArray, checkObject } from "./verbs/arguments.js";
+import { checkArray, checkKnown, checkObject, checkOneOf, type Names } from "./verbs/arguments.js";
 import {
   addColumn,
   type AddColumnArguments,
@@ -88,20 +88,40 @@ export interface RegisterIndexedDataFileArguments extends RegisterDataFileArgume
   readonly entries?: FileEntries;
 }
 
+const registerIndexedDataFileNames: Names<RegisterIndexedDataFileArguments> = {
+  table: true,
+  file: true,
+  entries: true,
+};
+
 export interface ExpireIndexedDataFileArguments extends ExpireDataFileArguments {
   /** Entries of the rows that die with the file, or `"scoped-read"`. Needed only where the table has indexes and the file live rows. */
   readonly removals?: FileRemovals;
 }
+
+const expireIndexedDataFileNames: Names<ExpireIndexedDataFileArguments> = { table: true, file: true, removals: true };
 
 export interface RegisterIndexedDeleteFileArguments extends RegisterDeleteFileArguments {
   /** Entries of the rows that newly die, or `"scoped-read"`. Needed only where the table has indexes. */
   readonly removals?: FileRemovals;
 }
 
+const registerIndexedDeleteFileNames: Names<RegisterIndexedDeleteFileArguments> = {
+  table: true,
+  file: true,
+  removals: true,
+};
+
 export interface ExpireIndexedDeleteFileArguments extends ExpireDeleteFileArguments {
   /** `"scoped-read"` to index the rows that come back to life. Not needed where the same commit registers a delete file that names them too. */
   readonly entries?: "scoped-read";
 }
+
+const expireIndexedDeleteFileNames: Names<ExpireIndexedDeleteFileArguments> = {
+  table: true,
+  file: true,
+  entries: true,
+};
 
 export interface CreateIndexArguments extends Omit<CreateIndexDefinitionArguments, "state" | "columns"> {
   /** Top-level columns by field id or by name, the most significant first. */
@@ -112,6 +132,16 @@ export interface CreateIndexArguments extends Omit<CreateIndexDefinitionArgument
    */
   readonly backfill?: Backfill;
 }
+
+const createIndexNames: Names<CreateIndexArguments> = {
+  table: true,
+  name: true,
+  columns: true,
+  unique: true,
+  orders: true,
+  maintenance: true,
+  backfill: true,
+};
 
 /**
  * The verbs of one commit, and reads that see what it has staged. Handed to a commit's closure, and usable only while that
@@ -132,14 +162,16 @@ export class Transaction extends CatalogSnapshot {
     this.#open = false;
   }
 
-  #run<A extends object, R>(verb: (draft: CommitDraft, args: A) => R, args: A): R {
+  #run<A extends object, R>(verb: (draft: CommitDraft, args: A) => R, args: A, known?: Names<A>): R {
     if (!this.#open) {
       throw new ClosedError("the transaction's closure has returned", {
         remedy: "Await everything that uses the transaction inside of the closure.",
       });
     }
-    checkObject(args, "arguments");
-    return this.#draft.atomically(() => verb(this.#draft, checkObject(args, "arguments")));
+    // Each verb checks the names that it knows; here are those of verbs that are given more than they pass on.
+    if (known !== undefined) checkKnown(args, known, "arguments");
+    else checkObject(args, "arguments");
+    return this.#draft.atomically(() => verb(this.#draft, args));
   }
 
   createSchema(args: CreateSchemaArguments): SchemaId {
@@ -200,14 +232,18 @@ export class Transaction extends CatalogSnapshot {
 
   /** Creates an index and, in the same commit, the entries of every live row. */
   createIndex(args: CreateIndexArguments): IndexId {
-    return this.#run((draft, { backfill, ...definition }) => {
-      checkBackfill(backfill);
-      const columns = this.#columnIds(definition.table, checkArray(definition.columns, "columns"));
-      const indexId = createIndexDefinition(draft, { ...definition, columns });
-      const fileIds = draft.list("data_file", definition.table).map((file) => file.dataFileId);
-      draft.indexOps.push({ kind: "create_index", tableId: definition.table, indexId, backfill, fileIds });
-      return indexId;
-    }, args);
+    return this.#run(
+      (draft, { backfill, ...definition }) => {
+        checkBackfill(backfill);
+        const columns = this.#columnIds(definition.table, checkArray(definition.columns, "columns"));
+        const indexId = createIndexDefinition(draft, { ...definition, columns });
+        const fileIds = draft.list("data_file", definition.table).map((file) => file.dataFileId);
+        draft.indexOps.push({ kind: "create_index", tableId: definition.table, indexId, backfill, fileIds });
+        return indexId;
+      },
+      args,
+      createIndexNames,
+    );
   }
 
   #columnIds(table: TableId, columns: readonly (ColumnId | string)[]): ColumnId[] {
@@ -225,56 +261,73 @@ export class Transaction extends CatalogSnapshot {
   }
 
   registerDataFile(args: RegisterIndexedDataFileArguments): RegisteredDataFile {
-    return this.#run((draft, { entries, ...file }) => {
-      const registered = registerDataFile(draft, file);
-      const checked = checkEntries(draft, file.table, entries ?? [], "entries");
-      draft.indexOps.push({
-        kind: "add_file",
-        tableId: file.table,
-        dataFileId: registered.dataFileId,
-        rowIdStart: registered.rowIdStart,
-        recordCount: draft.get("data_file", file.table, registered.dataFileId)?.recordCount ?? 0n,
-        entries: checked,
-      });
-      return registered;
-    }, args);
+    return this.#run(
+      (draft, { entries, ...file }) => {
+        const registered = registerDataFile(draft, file);
+        const checked = checkEntries(draft, file.table, entries ?? [], "entries");
+        draft.indexOps.push({
+          kind: "add_file",
+          tableId: file.table,
+          dataFileId: registered.dataFileId,
+          rowIdStart: registered.rowIdStart,
+          recordCount: draft.get("data_file", file.table, registered.dataFileId)?.recordCount ?? 0n,
+          entries: checked,
+        });
+        return registered;
+      },
+      args,
+      registerIndexedDataFileNames,
+    );
   }
 
   expireDataFile(args: ExpireIndexedDataFileArguments): void {
-    this.#run((draft, { removals, ...file }) => {
-      expireDataFile(draft, file);
-      const checked = checkEntries(draft, file.table, removals ?? [], "removals");
-      draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file, removals: checked });
-    }, args);
+    this.#run(
+      (draft, { removals, ...file }) => {
+        expireDataFile(draft, file);
+        const checked = checkEntries(draft, file.table, removals ?? [], "removals");
+        draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file, removals: checked });
+      },
+      args,
+      expireIndexedDataFileNames,
+    );
   }
 
   registerDeleteFile(args: RegisterIndexedDeleteFileArguments): DeleteFileId {
-    return this.#run((draft, { removals, ...file }) => {
-      const deleteFileId = registerDeleteFile(draft, file);
-      const checked = checkEntries(draft, file.table, removals ?? [], "removals");
-      draft.indexOps.push({
-        kind: "file_rows",
-        tableId: file.table,
-        dataFileId: file.file.dataFileId,
-        removals: checked,
-      });
-      return deleteFileId;
-    }, args);
+    return this.#run(
+      (draft, { removals, ...file }) => {
+        const deleteFileId = registerDeleteFile(draft, file);
+        const checked = checkEntries(draft, file.table, removals ?? [], "removals");
+        draft.indexOps.push({
+          kind: "file_rows",
+          tableId: file.table,
+          dataFileId: file.file.dataFileId,
+          removals: checked,
+        });
+        return deleteFileId;
+      },
+      args,
+      registerIndexedDeleteFileNames,
+    );
   }
 
   expireDeleteFile(args: ExpireIndexedDeleteFileArguments): void {
-    this.#run((draft, { entries, ...file }) => {
-      const dataFileId = draft.get("delete_file", file.table, file.file)?.dataFileId;
-      expireDeleteFile(draft, file);
-      if (dataFileId === undefined) return;
-      const op = {
-        kind: "file_rows",
-        tableId: file.table,
-        dataFileId: dataFileId as DataFileId,
-        removals: entries ?? [],
-      } as const;
-      draft.indexOps.push(op);
-    }, args);
+    this.#run(
+      (draft, { entries, ...file }) => {
+        if (entries !== undefined) checkOneOf(entries, ["scoped-read"], "entries");
+        const dataFileId = draft.get("delete_file", file.table, file.file)?.dataFileId;
+        expireDeleteFile(draft, file);
+        if (dataFileId === undefined) return;
+        const op = {
+          kind: "file_rows",
+          tableId: file.table,
+          dataFileId: dataFileId as DataFileId,
+          removals: entries ?? [],
+        } as const;
+        draft.indexOps.push(op);
+      },
+      args,
+      expireIndexedDeleteFileNames,
+    );
   }
 
   updateTableStats(args: UpdateTableStatsArguments): void {

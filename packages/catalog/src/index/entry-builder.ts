@@ -1,7 +1,8 @@
-import { type ColumnVector, ConstraintError, IndexKeyBuilder, type IndexKeys, toIndexValue } from "@moraine/codec";
+import { type ColumnVector, ConstraintError, IndexKeyBuilder, type IndexKeys, type IndexValue } from "@moraine/codec";
 import type { IndexChange } from "@moraine/index-core";
 import { quoted } from "../model/error-text.js";
 import { indexState } from "../model/view-values.js";
+import { convertValue, pathText, type ValuesPath } from "./convert-value.js";
 import type { IndexContext } from "./layout.js";
 
 /** Where a builder's buffer begins, in bytes. Most commits add a few rows; the buffer of a large one grows as it goes. */
@@ -46,15 +47,15 @@ export class EntryBuilder {
     this.#derivedRemovals.appendColumns(this.#select(vectors), rowIds, rows);
   }
 
-  addValues(values: readonly unknown[], rowId: bigint): void {
+  addValues(values: readonly unknown[], rowId: bigint, path: ValuesPath): void {
     this.#additions ??= new IndexKeyBuilder(this.context.layout, initialKeyBytes);
-    this.#additions.append(this.#convert(values), rowId);
+    this.#additions.append(this.#convert(values, path), rowId);
   }
 
-  removeValues(values: readonly unknown[], rowId: bigint): void {
+  removeValues(values: readonly unknown[], rowId: bigint, path: ValuesPath): void {
     if (this.isNew) return;
     this.#suppliedRemovals ??= new IndexKeyBuilder(this.context.layout, initialKeyBytes);
-    this.#suppliedRemovals.append(this.#convert(values), rowId);
+    this.#suppliedRemovals.append(this.#convert(values, path), rowId);
   }
 
   /**
@@ -87,20 +88,17 @@ export class EntryBuilder {
     });
   }
 
-  #convert(values: readonly unknown[]): ReturnType<typeof toIndexValue>[] {
+  #convert(values: readonly unknown[], path: ValuesPath): IndexValue[] {
     const { columnTypes, definition } = this.context;
     if (!Array.isArray(values) || values.length !== columnTypes.length) {
       throw new ConstraintError(
-        `index ${quoted(definition.indexName)} has ${columnTypes.length} columns, and an entry has another number of values`,
+        `index ${quoted(definition.indexName)} has ${columnTypes.length} columns, and ${pathText(path)} has another number of values`,
         {
           remedy: "Give one value for each indexed column, null for NULL.",
         },
       );
     }
-    return columnTypes.map((columnType, position) => {
-      const value: unknown = values[position];
-      return value === null || value === undefined ? null : toIndexValue(columnType, value);
-    });
+    return columnTypes.map((columnType, position) => convertValue(columnType, values[position], path, position));
   }
 }
 

@@ -2,17 +2,26 @@ import {
   type Bound,
   IndexBuildingError,
   type IndexId,
+  type IndexValue,
   InvalidArgumentError,
   NotFoundError,
   type RowId,
   type SnapshotId,
-  toIndexValue,
   UnsupportedError,
 } from "@moraine/codec";
 import { collectNulls, collectRange, lookup, lookupMany, packEqualityKeys } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
 import type { CatalogState } from "../model/state.js";
 import { indexState } from "../model/view-values.js";
+import {
+  checkArray,
+  checkBoolean,
+  checkKnown,
+  checkOptionalBoolean,
+  type Names,
+  orDefault,
+} from "../verbs/arguments.js";
+import { convertValue, pathText, type ValuesPath } from "./convert-value.js";
 import { type IndexContext, indexContext } from "./layout.js";
 
 /** Which index, and optionally at which snapshot: entries describe live rows only, so any but the head is refused. */
@@ -26,10 +35,14 @@ export interface IndexLookupArguments extends IndexTarget {
   readonly key: readonly unknown[];
 }
 
+export const lookupNames: Names<IndexLookupArguments> = { index: true, at: true, key: true };
+
 export interface IndexLookupManyArguments extends IndexTarget {
   /** Complete keys. Repeated ones count once, one with a NULL finds nothing. */
   readonly keys: readonly (readonly unknown[])[];
 }
+
+export const lookupManyNames: Names<IndexLookupManyArguments> = { index: true, at: true, keys: true };
 
 /** One side of a range: values of leading columns. */
 export interface RangeBound {
@@ -37,6 +50,8 @@ export interface RangeBound {
   /** Whether rows that equal the values take part. Default true. */
   readonly inclusive?: boolean;
 }
+
+const boundNames: Names<RangeBound> = { values: true, inclusive: true };
 
 export interface IndexRangeArguments extends IndexTarget {
   readonly lower?: RangeBound;
@@ -47,6 +62,15 @@ export interface IndexRangeArguments extends IndexTarget {
   readonly limit?: number;
 }
 
+export const rangeNames: Names<IndexRangeArguments> = {
+  index: true,
+  at: true,
+  lower: true,
+  upper: true,
+  reverse: true,
+  limit: true,
+};
+
 export interface IndexNullsArguments extends IndexTarget {
   /** Predicates on leading columns: a value is equality, `null` is IS NULL. At least one `null`. */
   readonly prefix: readonly unknown[];
@@ -54,13 +78,23 @@ export interface IndexNullsArguments extends IndexTarget {
   readonly limit?: number;
 }
 
-/** The definition of a ready index at the head that a state describes, as lookups need it. */
-export function readableIndex(
+export const nullsNames: Names<IndexNullsArguments> = {
+  index: true,
+  at: true,
+  prefix: true,
+  reverse: true,
+  limit: true,
+};
+
+/** The definition of a ready index at the head that a state describes, as lookups need it. Refuses names that the read lacks. */
+export function readableIndex<T extends IndexTarget>(
   state: CatalogState,
-  target: IndexTarget,
+  target: T,
+  known: Names<T>,
   cache: Map<bigint, IndexContext>,
 ): IndexContext {
-  if (typeof target !== "object" || target === null || typeof target.index !== "bigint") {
+  checkKnown(target, known, "arguments");
+  if (typeof target.index !== "bigint") {
     throw new InvalidArgumentError("index is no index id", {
       remedy: "Pass the id that createIndex returned, or that indexByName finds.",
     });
@@ -73,8 +107,8 @@ export function readableIndex(
       },
     );
   }
-  const known = cache.get(target.index);
-  if (known !== undefined) return known;
+  const cached = cache.get(target.index);
+  if (cached !== undefined) return cached;
   const definition = state.indexById(target.index);
   if (definition === undefined) throw new NotFoundError(`index ${target.index}`);
   const status = indexState(definition);
@@ -87,7 +121,7 @@ export function readableIndex(
 }
 
 export async function runLookup(view: ReadView, context: IndexContext, key: readonly unknown[]): Promise<RowId[]> {
-  return rowIds(await lookup(view, context.layout, indexValues(context, key, "key")));
+  return rowIds(await lookup(view, context.layout, indexValues(context, key, { argument: "key" })));
 }
 
 export async function runLookupMany(
@@ -95,41 +129,36 @@ export async function runLookupMany(
   context: IndexContext,
   keys: readonly (readonly unknown[])[],
 ): Promise<RowId[]> {
-  if (!Array.isArray(keys))
-    throw new InvalidArgumentError("keys is no array", { remedy: "Pass a list of complete keys." });
-  const values = keys.map((key, at) => indexValues(context, key as readonly unknown[], `keys[${at}]`));
+  const values = checkArray(keys, "keys").map((key, at) => indexValues(context, key, { argument: "keys", at }));
   return rowIds(await lookupMany(view, context.layout, packEqualityKeys(context.layout, values)));
 }
 
 export async function runRange(view: ReadView, context: IndexContext, args: IndexRangeArguments): Promise<RowId[]> {
   const lower = boundOf(context, args.lower, "lower");
   const upper = boundOf(context, args.upper, "upper");
-  return rowIds(await collectRange(view, context.layout, lower, upper, { reverse: args.reverse, limit: args.limit }));
+  const reverse = checkOptionalBoolean(args.reverse, "reverse");
+  return rowIds(await collectRange(view, context.layout, lower, upper, { reverse, limit: args.limit }));
 }
 
 export async function runNulls(view: ReadView, context: IndexContext, args: IndexNullsArguments): Promise<RowId[]> {
-  const prefix = indexValues(context, args.prefix, "prefix");
-  return rowIds(await collectNulls(view, context.layout, prefix, { reverse: args.reverse, limit: args.limit }));
+  const prefix = indexValues(context, args.prefix, { argument: "prefix" });
+  const reverse = checkOptionalBoolean(args.reverse, "reverse");
+  return rowIds(await collectNulls(view, context.layout, prefix, { reverse, limit: args.limit }));
 }
 
 function boundOf(context: IndexContext, bound: RangeBound | undefined, argument: string): Bound | undefined {
   if (bound === undefined) return undefined;
-  if (typeof bound !== "object" || bound === null) {
-    throw new InvalidArgumentError(`${argument} is no bound`, {
-      remedy: "Pass { values, inclusive } or leave the side open.",
-    });
-  }
-  return { values: indexValues(context, bound.values, `${argument}.values`), inclusive: bound.inclusive ?? true };
+  checkKnown(bound, boundNames, argument);
+  return {
+    values: indexValues(context, bound.values, { argument, member: ".values" }),
+    inclusive: checkBoolean(orDefault(bound.inclusive, true), `${argument}.inclusive`),
+  };
 }
 
 /** Converts plain values of leading columns. More values than columns are passed on, for the index's own refusal. */
-function indexValues(
-  context: IndexContext,
-  values: readonly unknown[],
-  argument: string,
-): ReturnType<typeof toIndexValue>[] {
+function indexValues(context: IndexContext, values: readonly unknown[], path: ValuesPath): IndexValue[] {
   if (!Array.isArray(values))
-    throw new InvalidArgumentError(`${argument} is no array`, {
+    throw new InvalidArgumentError(`${pathText(path)} is no array`, {
       remedy: "Pass the values as an array, in the index's column order.",
     });
   return values.map((value: unknown, at) => {
@@ -137,13 +166,13 @@ function indexValues(
     const columnType = context.columnTypes[at];
     if (columnType === undefined) {
       throw new InvalidArgumentError(
-        `${argument} has ${values.length} values, and the index ${context.columnTypes.length} columns`,
+        `${pathText(path)} has ${values.length} values, and the index ${context.columnTypes.length} columns`,
         {
           remedy: "Give at most one value for each column of the index.",
         },
       );
     }
-    return toIndexValue(columnType, value);
+    return convertValue(columnType, value, path, at);
   });
 }
 

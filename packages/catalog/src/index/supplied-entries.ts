@@ -1,6 +1,7 @@
 import { ConstraintError, type EntityValue } from "@moraine/codec";
 import type { FileIndexEntry, FileIndexRemoval, FileIndexVectors, IndexEntry } from "../operations.js";
 import { incomplete, RowCover } from "./completeness.js";
+import { checkArray, checkObject } from "../verbs/arguments.js";
 import type { EntryBuilder } from "./entry-builder.js";
 
 type DataFile = EntityValue["data_file"];
@@ -22,19 +23,21 @@ export function addFileEntries(
 ): void {
   const rows = Number(file.recordCount);
   const start = file.rowIdStart ?? 0n;
-  const own = entries.filter((entry) => entry.index === builder.indexId);
-  const vectors = own.find((entry) => "columns" in entry);
-  if (vectors !== undefined) {
+  const own: number[] = [];
+  for (let at = 0; at < entries.length; at++) if (entries[at]?.index === builder.indexId) own.push(at);
+  const vectorsAt = own.find((at) => "columns" in (entries[at] as object));
+  if (vectorsAt !== undefined) {
     if (own.length > 1) {
       throw new ConstraintError(`index ${builder.indexId} is given vectors and more beside them for one file`, {
         remedy: "Give either one set of vectors for the whole file, or one entry for each row.",
       });
     }
-    addVectors(builder, vectors, rows, start, dead);
+    addVectors(builder, entries[vectorsAt] as FileIndexVectors, `entries[${vectorsAt}].columns`, rows, start, dead);
     return;
   }
   const cover = new RowCover(rows);
-  for (const { ordinal, values } of own as readonly FileIndexEntry[]) {
+  for (const at of own) {
+    const { ordinal, values } = entries[at] as FileIndexEntry;
     if (!Number.isSafeInteger(ordinal) || ordinal < 0 || ordinal >= rows) {
       throw new ConstraintError(
         `an entry of index ${builder.indexId} names row ${String(ordinal)} of a file with ${rows} rows`,
@@ -46,7 +49,8 @@ export function addFileEntries(
         remedy: "Give one entry for each row and index.",
       });
     }
-    if (!dead.has(ordinal)) builder.addValues(values, start + BigInt(ordinal));
+    if (!dead.has(ordinal))
+      builder.addValues(values, start + BigInt(ordinal), { argument: "entries", at, member: ".values" });
   }
   for (let ordinal = 0; ordinal < rows; ordinal++) {
     if (!cover.has(ordinal) && !dead.has(ordinal)) throw incomplete(builder, "entries", cover.count, rows);
@@ -56,11 +60,13 @@ export function addFileEntries(
 function addVectors(
   builder: EntryBuilder,
   entry: FileIndexVectors,
+  argument: string,
   rows: number,
   start: bigint,
   dead: ReadonlySet<number>,
 ): void {
-  const { columns } = entry;
+  const columns = checkArray(entry.columns, argument);
+  for (const [at, column] of columns.entries()) checkObject(column, `${argument}[${at}]`);
   if (columns.length !== builder.context.columnIds.length || columns.some((column) => column.length !== rows)) {
     throw incomplete(builder, "rows in vectors", columns[0]?.length ?? 0, rows);
   }
@@ -80,7 +86,7 @@ export async function removeFileEntries(
   isRowOf: RowCheck,
 ): Promise<void> {
   const seen = new Set<bigint>();
-  for (const { index, rowId, values } of removals) {
+  for (const [at, { index, rowId, values }] of removals.entries()) {
     if (index !== builder.indexId) continue;
     await requireRow(file, rowId, isRowOf);
     if (seen.has(rowId)) {
@@ -89,7 +95,7 @@ export async function removeFileEntries(
       });
     }
     seen.add(rowId);
-    builder.removeValues(values, rowId);
+    builder.removeValues(values, rowId, { argument: "removals", at, member: ".values" });
   }
   if (BigInt(seen.size) !== needed) throw incomplete(builder, "removals", seen.size, needed);
 }
@@ -104,7 +110,7 @@ export async function addBackfill(
   isRowOf: RowCheck,
 ): Promise<void> {
   const seen = new Set<bigint>();
-  for (const { rowId, values } of entries) {
+  for (const [at, { rowId, values }] of entries.entries()) {
     if (died(rowId)) continue;
     if (typeof rowId !== "bigint" || !(await isRowOfAny(files, rowId, isRowOf))) {
       throw new ConstraintError(
@@ -120,7 +126,7 @@ export async function addBackfill(
       });
     }
     seen.add(rowId);
-    builder.addValues(values, rowId);
+    builder.addValues(values, rowId, { argument: "backfill", at, member: ".values" });
   }
   if (BigInt(seen.size) !== needed) throw incomplete(builder, "entries", seen.size, needed);
 }

@@ -22,6 +22,13 @@ export interface InlineChunkInput {
   readonly rowCount: number;
 }
 
+const inlineChunkNames: Names<InlineChunkInput> = {
+  schemaVersion: true,
+  arrowSchema: true,
+  arrowBody: true,
+  rowCount: true,
+};
+
 /** Rows to inline: plain objects by column name, an Arrow table or batch, or a stored chunk. */
 export type InlineRows = readonly PlainRow[] | Table | RecordBatch | InlineChunkInput;
 
@@ -90,6 +97,7 @@ function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkIn
         "Pass plain objects, an Arrow table or record batch, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
     });
   }
+  checkKnown(chunk, inlineChunkNames, "rows");
   if (!Number.isSafeInteger(rowCount) || rowCount < 0) {
     throw new InvalidArgumentError("rows.rowCount is no row count", {
       remedy: "Pass the number of rows of the chunk.",

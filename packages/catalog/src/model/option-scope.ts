@@ -8,8 +8,9 @@ export type OptionScope = "global" | { readonly schema: SchemaId } | { readonly 
 export function checkOptionScope(scope: OptionScope, argument: string): OptionScope {
   if (scope === "global") return scope;
   const object: object = checkObject(scope, argument);
-  if ("schema" in object && !("table" in object)) checkId(object.schema as bigint, `${argument}.schema`);
-  else if ("table" in object && !("schema" in object)) checkId(object.table as bigint, `${argument}.table`);
+  const isSingle = Object.keys(object).length === 1;
+  if (isSingle && "schema" in object) checkId(object.schema as bigint, `${argument}.schema`);
+  else if (isSingle && "table" in object) checkId(object.table as bigint, `${argument}.table`);
   else throw invalid(argument, '"global", { schema } or { table }');
   return scope;
 }

@@ -1,5 +1,5 @@
 import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
-import { harmless } from "../model/error-text.js";
+import { harmless, quoted } from "../model/error-text.js";
 
 /** A count or a size in bytes: a `bigint`, or a `number` that is a safe integer. Never negative. */
 export type Count = bigint | number;
@@ -23,6 +23,23 @@ export function checkObject<T extends object>(value: T, argument: string): T {
   if (typeof value !== "object" || (value as unknown) === null || Array.isArray(value))
     throw invalid(argument, "an object");
   return value;
+}
+
+/** Names of everything that an argument object may hold. The compiler asks for all of them, so no good one is refused. */
+export type Names<T> = Readonly<Record<keyof T, true>>;
+
+/** The same as `checkObject`, and refuses names that are not known: a misspelt option would silently do nothing. */
+export function checkKnown<T extends object>(value: T, known: Names<T>, argument: string): T {
+  checkObject(value, argument);
+  for (const name of Object.keys(value)) if (!Object.hasOwn(known, name)) throw unknownName(name, known, argument);
+  return value;
+}
+
+function unknownName(name: string, known: object, argument: string): InvalidArgumentError {
+  const names = Object.keys(known).join(", ");
+  return new InvalidArgumentError(`unknown option ${quoted(name)} in ${harmless(argument)}`, {
+    remedy: `Pass nothing but ${harmless(names)}.`,
+  });
 }
 
 export function checkArray<T>(value: readonly T[] | undefined, argument: string): readonly T[] {

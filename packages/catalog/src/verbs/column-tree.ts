@@ -4,10 +4,11 @@ import { maxColumnNestingLevels } from "../model/limits.js";
 import {
   checkArray,
   checkBoolean,
+  checkKnown,
   checkName,
-  checkObject,
   checkOptionalString,
   checkText,
+  type Names,
   orDefault,
 } from "./arguments.js";
 
@@ -22,6 +23,14 @@ export interface ColumnDefinition {
   readonly defaultValue?: string;
   readonly children?: readonly ColumnDefinition[];
 }
+
+const columnDefinitionNames: Names<ColumnDefinition> = {
+  name: true,
+  columnType: true,
+  nullsAllowed: true,
+  defaultValue: true,
+  children: true,
+};
 
 /** A checked column of a tree that has been laid out in pre-order: a parent stands before its fields. */
 export interface FlatColumn {
@@ -58,7 +67,7 @@ function addLevel(
   const names = new Set<string>();
   for (const [at, definition] of checkArray(definitions, argument).entries()) {
     const here = `${argument}[${at}]`;
-    checkObject(definition, here);
+    checkKnown(definition, columnDefinitionNames, here);
     const name = checkName(definition.name, `${here}.name`);
     if (names.has(name)) {
       throw new ConstraintError(`two columns of one level are called ${quoted(name)}`, {

@@ -2,7 +2,15 @@ import { type ColumnId, type ColumnValue, type TableId, AlreadyExistsError, Cons
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
 import type { CatalogReader } from "../model/state.js";
-import { checkId, checkName, checkObject, checkOptionalBoolean, checkOptionalString, invalid } from "./arguments.js";
+import {
+  checkId,
+  checkKnown,
+  checkName,
+  checkOptionalBoolean,
+  checkOptionalString,
+  invalid,
+  type Names,
+} from "./arguments.js";
 import { type ColumnDefinition, checkColumnType, columnValues, flattenColumns } from "./column-tree.js";
 import { requireColumn, requireTable } from "./require.js";
 
@@ -11,11 +19,15 @@ export interface AddColumnArguments {
   readonly definition: ColumnDefinition;
 }
 
+const addColumnNames: Names<AddColumnArguments> = { table: true, definition: true };
+
 export interface RenameColumnArguments {
   readonly table: TableId;
   readonly column: ColumnId;
   readonly name: string;
 }
+
+const renameColumnNames: Names<RenameColumnArguments> = { table: true, column: true, name: true };
 
 /** At least one of the three attributes; one that is left out stays as it is. */
 export interface AlterColumnArguments {
@@ -27,17 +39,27 @@ export interface AlterColumnArguments {
   readonly defaultValue?: string | null;
 }
 
+const alterColumnNames: Names<AlterColumnArguments> = {
+  table: true,
+  column: true,
+  columnType: true,
+  nullsAllowed: true,
+  defaultValue: true,
+};
+
 export interface DropColumnArguments {
   readonly table: TableId;
   readonly column: ColumnId;
 }
+
+const dropColumnNames: Names<DropColumnArguments> = { table: true, column: true };
 
 /**
  * Adds a top-level column, with its fields when it is nested. The field ids are new to the table for good.
  * `already_exists` when the name is taken, `unsupported` for VARIANT.
  */
 export function addColumn(draft: Draft, args: AddColumnArguments): ColumnId {
-  checkObject(args, "arguments");
+  checkKnown(args, addColumnNames, "arguments");
   const table = requireTable(draft, checkId(args.table, "table"));
   const columns = flattenColumns([args.definition], "definition");
   const live = draft.list("column", table.tableId);
@@ -65,7 +87,7 @@ function firstColumnId(nextColumnId: bigint): bigint {
 
 /** Renames a column or a nested field among its siblings. Indexes and layouts follow: they name columns by field id. */
 export function renameColumn(draft: Draft, args: RenameColumnArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, renameColumnNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const column = requireColumn(draft, tableId, checkId(args.column, "column"));
   const name = checkName(args.name, "name");
@@ -75,7 +97,7 @@ export function renameColumn(draft: Draft, args: RenameColumnArguments): void {
 
 /** Changes a column's type, nullability or default. `constraint` for another type under a live index. */
 export function alterColumn(draft: Draft, args: AlterColumnArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, alterColumnNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const column = requireColumn(draft, tableId, checkId(args.column, "column"));
   const columnType = args.columnType === undefined ? column.columnType : checkColumnType(args.columnType, "columnType");
@@ -95,7 +117,7 @@ export function alterColumn(draft: Draft, args: AlterColumnArguments): void {
  * partition key, or under a live index. Its statistics stay until the table goes; no other column gets its id.
  */
 export function dropColumn(draft: Draft, args: DropColumnArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, dropColumnNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const column = requireColumn(draft, tableId, checkId(args.column, "column"));
   const live = draft.list("column", tableId);

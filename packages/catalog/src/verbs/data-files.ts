@@ -12,16 +12,17 @@ import {
 import type { Draft } from "../model/draft.js";
 import type { CatalogReader } from "../model/state.js";
 import {
-  type Count,
   checkArray,
   checkBoolean,
   checkCount,
   checkId,
-  checkObject,
+  checkKnown,
   checkOptionalBoolean,
   checkOptionalString,
   checkString,
   checkText,
+  type Count,
+  type Names,
   orDefault,
 } from "./arguments.js";
 import { requireColumn, requireDataFile, requireTable } from "./require.js";
@@ -37,6 +38,17 @@ export interface FileColumnStats {
   readonly containsNan?: boolean;
   readonly extraStats?: string;
 }
+
+const fileColumnStatsNames: Names<FileColumnStats> = {
+  columnId: true,
+  columnSizeBytes: true,
+  valueCount: true,
+  nullCount: true,
+  min: true,
+  max: true,
+  containsNan: true,
+  extraStats: true,
+};
 
 /** A file of rows that is in the data store already. */
 export interface DataFile {
@@ -54,15 +66,31 @@ export interface DataFile {
   readonly columnStats?: readonly FileColumnStats[];
 }
 
+const dataFileNames: Names<DataFile> = {
+  path: true,
+  pathIsRelative: true,
+  fileFormat: true,
+  recordCount: true,
+  fileSizeBytes: true,
+  footerSize: true,
+  encryptionKey: true,
+  partitionValues: true,
+  columnStats: true,
+};
+
 export interface RegisterDataFileArguments {
   readonly table: TableId;
   readonly file: DataFile;
 }
 
+const registerDataFileNames: Names<RegisterDataFileArguments> = { table: true, file: true };
+
 export interface ExpireDataFileArguments {
   readonly table: TableId;
   readonly file: DataFileId;
 }
+
+const expireDataFileNames: Names<ExpireDataFileArguments> = { table: true, file: true };
 
 /** What a registration gave the file. Row `n` of it has the id `rowIdStart + n`. */
 export interface RegisteredDataFile {
@@ -103,7 +131,7 @@ export interface CheckedDataFile {
  * table or column that is not live, `constraint` when the partition values do not match the table's spec.
  */
 export function registerDataFile(draft: Draft, args: RegisterDataFileArguments): RegisteredDataFile {
-  checkObject(args, "arguments");
+  checkKnown(args, registerDataFileNames, "arguments");
   const file = checkDataFile(draft, checkId(args.table, "table"), args.file, "file");
   const rowIdStart = draft.addRows(file.tableId, file.recordCount, file.fileSizeBytes);
   const dataFileId = stageDataFile(draft, file, { rowIdStart, beginSnapshot: draft.snapshotId, partialMax: undefined });
@@ -116,7 +144,7 @@ export function registerDataFile(draft: Draft, args: RegisterDataFileArguments):
  * stay in the data store; the past keeps reading them. `not_found` when the file is not live.
  */
 export function expireDataFile(draft: Draft, args: ExpireDataFileArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, expireDataFileNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const file = requireDataFile(draft, tableId, checkId(args.file, "file"));
   for (const { deleteFileId } of draft.deleteFilesOf(tableId, file.dataFileId))
@@ -139,7 +167,7 @@ function atLeastZero(count: bigint): bigint {
 /** Checks a file against the table's columns and partition spec. `argument` is its name in messages. */
 export function checkDataFile(draft: CatalogReader, table: bigint, file: DataFile, argument: string): CheckedDataFile {
   const { tableId } = requireTable(draft, table);
-  checkObject(file, argument);
+  checkKnown(file, dataFileNames, argument);
   const recordCount = checkCount(file.recordCount, `${argument}.recordCount`);
   const fileSizeBytes = checkCount(file.fileSizeBytes, `${argument}.fileSizeBytes`);
   const spec = draft.list("partition", tableId)[0];
@@ -214,7 +242,7 @@ function columnStats(
   const seen = new Set<bigint>();
   return checkArray(orDefault(file.columnStats, []), `${argument}.columnStats`).map((stats, at) => {
     const here = `${argument}.columnStats[${at}]`;
-    checkObject(stats, here);
+    checkKnown(stats, fileColumnStatsNames, here);
     const columnId = checkId(stats.columnId, `${here}.columnId`);
     requireColumn(draft, tableId, columnId);
     if (seen.has(columnId)) {

@@ -1,13 +1,14 @@
 import { type DataFileId, type DeleteFileId, type TableId, ConstraintError, NotFoundError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import {
-  type Count,
   checkBoolean,
   checkCount,
   checkId,
-  checkObject,
+  checkKnown,
   checkOptionalString,
   checkText,
+  type Count,
+  type Names,
   orDefault,
 } from "./arguments.js";
 import { requireDataFile, requireTable } from "./require.js";
@@ -26,25 +27,40 @@ export interface DeleteFile {
   readonly encryptionKey?: string;
 }
 
+const deleteFileNames: Names<DeleteFile> = {
+  dataFileId: true,
+  path: true,
+  pathIsRelative: true,
+  format: true,
+  deleteCount: true,
+  fileSizeBytes: true,
+  footerSize: true,
+  encryptionKey: true,
+};
+
 export interface RegisterDeleteFileArguments {
   readonly table: TableId;
   readonly file: DeleteFile;
 }
+
+const registerDeleteFileNames: Names<RegisterDeleteFileArguments> = { table: true, file: true };
 
 export interface ExpireDeleteFileArguments {
   readonly table: TableId;
   readonly file: DeleteFileId;
 }
 
+const expireDeleteFileNames: Names<ExpireDeleteFileArguments> = { table: true, file: true };
+
 /**
  * Registers a delete file. The table's statistics stay as they are. `not_found` when its data file is not live;
  * `constraint` when that has a live delete file already, or fewer rows than are to die.
  */
 export function registerDeleteFile(draft: Draft, args: RegisterDeleteFileArguments): DeleteFileId {
-  checkObject(args, "arguments");
+  checkKnown(args, registerDeleteFileNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const { file } = args;
-  checkObject(file, "file");
+  checkKnown(file, deleteFileNames, "file");
   const target = requireDataFile(draft, tableId, checkId(file.dataFileId, "file.dataFileId"));
   const { dataFileId } = target;
   const path = checkText(file.path, "file.path");
@@ -91,7 +107,7 @@ export function registerDeleteFile(draft: Draft, args: RegisterDeleteFileArgumen
 
 /** Takes a delete file out of the catalog: to replace it, or because its data file was rewritten. */
 export function expireDeleteFile(draft: Draft, args: ExpireDeleteFileArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, expireDeleteFileNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const deleteFileId = checkId(args.file, "file");
   if (draft.get("delete_file", tableId, deleteFileId) === undefined) {

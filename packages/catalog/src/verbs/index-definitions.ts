@@ -10,7 +10,16 @@ import {
 } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
-import { checkArray, checkBoolean, checkId, checkName, checkObject, checkOneOf, orDefault } from "./arguments.js";
+import {
+  checkArray,
+  checkBoolean,
+  checkId,
+  checkKnown,
+  checkName,
+  checkOneOf,
+  type Names,
+  orDefault,
+} from "./arguments.js";
 import { requireColumn, requireTable } from "./require.js";
 
 /** How one column of an index is ordered. */
@@ -20,6 +29,8 @@ export interface ColumnOrder {
   /** Default `last`, whatever the direction. */
   readonly nulls?: "first" | "last";
 }
+
+const columnOrderNames: Names<ColumnOrder> = { direction: true, nulls: true };
 
 export type IndexMaintenance = "synchronous" | "deferred";
 
@@ -39,9 +50,21 @@ export interface CreateIndexDefinitionArguments {
   readonly state?: "ready" | "building";
 }
 
+const createIndexDefinitionNames: Names<CreateIndexDefinitionArguments> = {
+  table: true,
+  name: true,
+  columns: true,
+  unique: true,
+  orders: true,
+  maintenance: true,
+  state: true,
+};
+
 export interface DropIndexArguments {
   readonly index: IndexId;
 }
+
+const dropIndexNames: Names<DropIndexArguments> = { index: true };
 
 /**
  * Writes the definition of an index; the entries are the engine's. `already_exists` when the schema has an index of
@@ -49,7 +72,7 @@ export interface DropIndexArguments {
  * a type that has no order in an index, or a deferred index that is to refuse duplicates.
  */
 export function createIndexDefinition(draft: Draft, args: CreateIndexDefinitionArguments): IndexId {
-  checkObject(args, "arguments");
+  checkKnown(args, createIndexDefinitionNames, "arguments");
   const table = requireTable(draft, checkId(args.table, "table"));
   const { tableId } = table;
   const name = checkName(args.name, "name");
@@ -98,7 +121,7 @@ export function createIndexDefinition(draft: Draft, args: CreateIndexDefinitionA
 
 /** Ends an index. Nothing reads its entries from then on; maintenance takes them. `not_found` when it is not live. */
 export function dropIndex(draft: Draft, args: DropIndexArguments): void {
-  const indexId = checkId(checkObject(args, "arguments").index, "index");
+  const indexId = checkId(checkKnown(args, dropIndexNames, "arguments").index, "index");
   const index = draft.indexById(indexId);
   if (index === undefined) throw new NotFoundError(`index ${indexId}`);
   draft.remove("index", [index.tableId, indexId]);
@@ -132,7 +155,7 @@ function checkOrders(orders: readonly ColumnOrder[], columnCount: number): Colum
     });
   }
   return orders.map((order, at) => {
-    checkObject(order, `orders[${at}]`);
+    checkKnown(order, columnOrderNames, `orders[${at}]`);
     return {
       direction: checkOneOf(orDefault(order.direction, "asc"), ["asc", "desc"], `orders[${at}].direction`),
       nulls: checkOneOf(orDefault(order.nulls, "last"), ["first", "last"], `orders[${at}].nulls`),

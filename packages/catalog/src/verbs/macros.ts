@@ -14,11 +14,12 @@ import { quoted } from "../model/error-text.js";
 import {
   checkArray,
   checkId,
+  checkKnown,
   checkName,
-  checkObject,
   checkOneOf,
   checkOptionalString,
   checkText,
+  type Names,
   orDefault,
 } from "./arguments.js";
 import { requireSchema } from "./require.js";
@@ -33,6 +34,13 @@ export interface MacroParameter {
   readonly defaultValueType?: string;
 }
 
+const macroParameterNames: Names<MacroParameter> = {
+  parameterName: true,
+  parameterType: true,
+  defaultValue: true,
+  defaultValueType: true,
+};
+
 /** One overload of a macro. */
 export interface MacroImplementation {
   readonly dialect: string;
@@ -40,6 +48,13 @@ export interface MacroImplementation {
   readonly macroType: MacroType;
   readonly parameters?: readonly MacroParameter[];
 }
+
+const macroImplementationNames: Names<MacroImplementation> = {
+  dialect: true,
+  sql: true,
+  macroType: true,
+  parameters: true,
+};
 
 export interface CreateMacroArguments {
   readonly schema: SchemaId;
@@ -49,16 +64,20 @@ export interface CreateMacroArguments {
   readonly implementations: readonly MacroImplementation[];
 }
 
+const createMacroNames: Names<CreateMacroArguments> = { schema: true, name: true, implementations: true };
+
 export interface DropMacroArguments {
   readonly macro: MacroId;
 }
+
+const dropMacroNames: Names<DropMacroArguments> = { macro: true };
 
 /**
  * Creates a macro with all its overloads. `already_exists` when the schema has a macro of that name and type;
  * `constraint` without an implementation, or with some of each type.
  */
 export function createMacro(draft: Draft, args: CreateMacroArguments): MacroId {
-  checkObject(args, "arguments");
+  checkKnown(args, createMacroNames, "arguments");
   const schema = requireSchema(draft, checkId(args.schema, "schema"));
   const name = checkName(args.name, "name");
   const implementations = checkArray(args.implementations, "implementations").map(implementationValue);
@@ -80,7 +99,7 @@ export function createMacro(draft: Draft, args: CreateMacroArguments): MacroId {
 }
 
 export function dropMacro(draft: Draft, args: DropMacroArguments): void {
-  const macroId = checkId(checkObject(args, "arguments").macro, "macro");
+  const macroId = checkId(checkKnown(args, dropMacroNames, "arguments").macro, "macro");
   const macro = draft.get("macro", macroId);
   if (macro === undefined) throw new NotFoundError(`macro ${macroId}`);
   draft.remove("macro", [macroId]);
@@ -100,7 +119,7 @@ function oneType(implementations: readonly ImplementationValue[]): MacroType {
 
 function implementationValue(implementation: MacroImplementation, at: number): ImplementationValue {
   const argument = `implementations[${at}]`;
-  checkObject(implementation, argument);
+  checkKnown(implementation, macroImplementationNames, argument);
   return {
     implId: BigInt(at),
     dialect: checkText(implementation.dialect, `${argument}.dialect`),
@@ -113,7 +132,7 @@ function implementationValue(implementation: MacroImplementation, at: number): I
 }
 
 function parameterValue(parameter: MacroParameter, at: number, argument: string): ParameterValue {
-  checkObject(parameter, argument);
+  checkKnown(parameter, macroParameterNames, argument);
   return {
     columnId: BigInt(at),
     parameterName: checkName(parameter.parameterName, `${argument}.parameterName`),

@@ -1,7 +1,7 @@
 import { ConstraintError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { type OptionScope, checkOptionScope, optionIds } from "../model/option-scope.js";
-import { checkName, checkObject, checkString } from "./arguments.js";
+import { checkKnown, checkName, checkString, type Names } from "./arguments.js";
 import { requireSchema, requireTable } from "./require.js";
 
 export interface SetOptionArguments {
@@ -10,17 +10,21 @@ export interface SetOptionArguments {
   readonly value: string;
 }
 
+const setOptionNames: Names<SetOptionArguments> = { scope: true, key: true, value: true };
+
 export interface UnsetOptionArguments {
   readonly scope: OptionScope;
   readonly key: string;
 }
+
+const unsetOptionNames: Names<UnsetOptionArguments> = { scope: true, key: true };
 
 /**
  * Sets an option of a scope. Makes no snapshot. `not_found` for a schema or table that is not live, `constraint` for
  * the global `encrypted`, which is fixed when the store is made.
  */
 export function setOption(draft: Draft, args: SetOptionArguments): void {
-  const { ids, key } = checkTarget(draft, args);
+  const { ids, key } = checkTarget(draft, checkKnown(args, setOptionNames, "arguments"));
   const options = new Map(draft.get("option", ...ids)?.options);
   options.set(key, checkString(args.value, "value"));
   draft.put("option", ids, { options });
@@ -28,7 +32,7 @@ export function setOption(draft: Draft, args: SetOptionArguments): void {
 
 /** Removes an option from a scope; one that is not set stays unset. Makes no snapshot. Errors as `setOption`. */
 export function unsetOption(draft: Draft, args: UnsetOptionArguments): void {
-  const { ids, key } = checkTarget(draft, args);
+  const { ids, key } = checkTarget(draft, checkKnown(args, unsetOptionNames, "arguments"));
   const options = new Map(draft.get("option", ...ids)?.options);
   if (!options.delete(key)) return;
   if (options.size === 0) draft.remove("option", ids);
@@ -42,7 +46,7 @@ export function removeOptions(draft: Draft, scope: OptionScope): void {
 }
 
 function checkTarget(draft: Draft, args: UnsetOptionArguments): { ids: [bigint, bigint]; key: string } {
-  const { scope, key } = checkObject(args, "arguments");
+  const { scope, key } = args;
   checkOptionScope(scope, "scope");
   if (scope !== "global" && "schema" in scope) requireSchema(draft, scope.schema);
   if (scope !== "global" && "table" in scope) requireTable(draft, scope.table);

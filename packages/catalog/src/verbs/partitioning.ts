@@ -7,7 +7,7 @@ import {
   NotFoundError,
 } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
-import { checkArray, checkId, checkObject, checkText } from "./arguments.js";
+import { checkArray, checkId, checkKnown, checkText, type Names } from "./arguments.js";
 import { requireColumn, requireTable } from "./require.js";
 
 export interface PartitionKey {
@@ -16,25 +16,31 @@ export interface PartitionKey {
   readonly transform: string;
 }
 
+const partitionKeyNames: Names<PartitionKey> = { column: true, transform: true };
+
 export interface SetPartitioningArguments {
   readonly table: TableId;
   /** At least one; files then carry one value per key, in this order. */
   readonly columns: readonly PartitionKey[];
 }
 
+const setPartitioningNames: Names<SetPartitioningArguments> = { table: true, columns: true };
+
 export interface ClearPartitioningArguments {
   readonly table: TableId;
 }
+
+const clearPartitioningNames: Names<ClearPartitioningArguments> = { table: true };
 
 /**
  * Partitions the files that come from now on; those that are there keep the spec they were written under.
  * `constraint` for an empty spec or for one key twice, `not_found` for a column that is not live.
  */
 export function setPartitioning(draft: Draft, args: SetPartitioningArguments): PartitionId {
-  checkObject(args, "arguments");
+  checkKnown(args, setPartitioningNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const keys = checkArray(args.columns, "columns").map((key, at): PartitionColumn => {
-    checkObject(key, `columns[${at}]`);
+    checkKnown(key, partitionKeyNames, `columns[${at}]`);
     const columnId = checkId(key.column, `columns[${at}].column`);
     const transform = checkText(key.transform, `columns[${at}].transform`);
     return { partitionKeyIndex: BigInt(at), columnId, transform };
@@ -65,7 +71,10 @@ export function setPartitioning(draft: Draft, args: SetPartitioningArguments): P
 
 /** Ends a table's partitioning. `not_found` when it has none. */
 export function clearPartitioning(draft: Draft, args: ClearPartitioningArguments): void {
-  const { tableId } = requireTable(draft, checkId(checkObject(args, "arguments").table, "table"));
+  const { tableId } = requireTable(
+    draft,
+    checkId(checkKnown(args, clearPartitioningNames, "arguments").table, "table"),
+  );
   if (!endSpec(draft, tableId)) throw new NotFoundError(`a partition spec of table ${tableId}`);
   draft.record({ op: "alter_table", tableId });
 }

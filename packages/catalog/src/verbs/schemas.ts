@@ -1,7 +1,7 @@
 import { type SchemaId, AlreadyExistsError, ConstraintError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
-import { checkId, checkObject, checkPathName } from "./arguments.js";
+import { checkId, checkKnown, checkPathName, type Names } from "./arguments.js";
 import { removeOptions } from "./options.js";
 import { requireSchema } from "./require.js";
 
@@ -13,13 +13,17 @@ export interface CreateSchemaArguments {
   readonly name: string;
 }
 
+const createSchemaNames: Names<CreateSchemaArguments> = { name: true };
+
 export interface DropSchemaArguments {
   readonly schema: SchemaId;
 }
 
+const dropSchemaNames: Names<DropSchemaArguments> = { schema: true };
+
 /** Creates an empty schema. `already_exists` when the name is taken, `constraint` when it is not fit for a path. */
 export function createSchema(draft: Draft, args: CreateSchemaArguments): SchemaId {
-  const name = checkPathName(checkObject(args, "arguments").name, "name");
+  const name = checkPathName(checkKnown(args, createSchemaNames, "arguments").name, "name");
   if (draft.schemaByName(name) !== undefined) throw new AlreadyExistsError(`schema ${quoted(name)}`);
   const schemaId = draft.allocateCatalogId();
   draft.put("schema", [schemaId], {
@@ -37,7 +41,7 @@ export function createSchema(draft: Draft, args: CreateSchemaArguments): SchemaI
 
 /** Drops an empty schema with its options. `constraint` for `main` and for a schema that holds anything. */
 export function dropSchema(draft: Draft, args: DropSchemaArguments): void {
-  const schemaId = checkId(checkObject(args, "arguments").schema, "schema");
+  const schemaId = checkId(checkKnown(args, dropSchemaNames, "arguments").schema, "schema");
   requireSchema(draft, schemaId);
   if (schemaId === mainSchemaId) {
     throw new ConstraintError('schema 0 ("main") cannot be dropped', { remedy: "Drop the objects in it instead." });

@@ -1,6 +1,6 @@
 import { type SortExpression, type SortId, type TableId, ConstraintError, NotFoundError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
-import { checkArray, checkId, checkObject, checkOneOf, checkText, orDefault } from "./arguments.js";
+import { checkArray, checkId, checkKnown, checkOneOf, checkText, type Names, orDefault } from "./arguments.js";
 import { requireTable } from "./require.js";
 
 export interface SortKey {
@@ -14,23 +14,29 @@ export interface SortKey {
   readonly nullOrder?: "NULLS_FIRST" | "NULLS_LAST";
 }
 
+const sortKeyNames: Names<SortKey> = { expression: true, dialect: true, direction: true, nullOrder: true };
+
 export interface SetSortingArguments {
   readonly table: TableId;
   /** At least one, the most significant first. */
   readonly keys: readonly SortKey[];
 }
 
+const setSortingNames: Names<SetSortingArguments> = { table: true, keys: true };
+
 export interface ClearSortingArguments {
   readonly table: TableId;
 }
 
+const clearSortingNames: Names<ClearSortingArguments> = { table: true };
+
 /** Says how the table's new files are to be sorted. Changes no reader's schema. `constraint` for an empty list. */
 export function setSorting(draft: Draft, args: SetSortingArguments): SortId {
-  checkObject(args, "arguments");
+  checkKnown(args, setSortingNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const expressions = checkArray(args.keys, "keys").map((key, at): SortExpression => {
     const argument = `keys[${at}]`;
-    checkObject(key, argument);
+    checkKnown(key, sortKeyNames, argument);
     return {
       sortKeyIndex: BigInt(at),
       expression: checkText(key.expression, `${argument}.expression`),
@@ -61,7 +67,7 @@ export function setSorting(draft: Draft, args: SetSortingArguments): SortId {
 
 /** Ends a table's sorting. `not_found` when it has none. */
 export function clearSorting(draft: Draft, args: ClearSortingArguments): void {
-  const { tableId } = requireTable(draft, checkId(checkObject(args, "arguments").table, "table"));
+  const { tableId } = requireTable(draft, checkId(checkKnown(args, clearSortingNames, "arguments").table, "table"));
   if (!endSpec(draft, tableId)) throw new NotFoundError(`a sort spec of table ${tableId}`);
   draft.record({ op: "alter_table_layout", tableId });
 }

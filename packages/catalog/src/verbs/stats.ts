@@ -1,12 +1,13 @@
 import type { ColumnId, TableId } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import {
-  type Count,
   checkCount,
   checkId,
-  checkObject,
+  checkKnown,
   checkOptionalBoolean,
   checkOptionalString,
+  type Count,
+  type Names,
 } from "./arguments.js";
 import { requireColumn, requireTable } from "./require.js";
 
@@ -15,6 +16,8 @@ export interface UpdateTableStatsArguments {
   readonly recordCount: Count;
   readonly fileSizeBytes: Count;
 }
+
+const updateTableStatsNames: Names<UpdateTableStatsArguments> = { table: true, recordCount: true, fileSizeBytes: true };
 
 /** Statistics of one column over a whole table. What is left out is unknown. */
 export interface ColumnStats {
@@ -25,15 +28,25 @@ export interface ColumnStats {
   readonly extraStats?: string;
 }
 
+const columnStatsNames: Names<ColumnStats> = {
+  containsNull: true,
+  containsNan: true,
+  min: true,
+  max: true,
+  extraStats: true,
+};
+
 export interface UpdateColumnStatsArguments {
   readonly table: TableId;
   readonly column: ColumnId;
   readonly stats: ColumnStats;
 }
 
+const updateColumnStatsNames: Names<UpdateColumnStatsArguments> = { table: true, column: true, stats: true };
+
 /** Overwrites a table's row count and size. The counter of row ids stays. */
 export function updateTableStats(draft: Draft, args: UpdateTableStatsArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, updateTableStatsNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const recordCount = checkCount(args.recordCount, "recordCount");
   const fileSizeBytes = checkCount(args.fileSizeBytes, "fileSizeBytes");
@@ -43,11 +56,11 @@ export function updateTableStats(draft: Draft, args: UpdateTableStatsArguments):
 
 /** Overwrites the statistics of a column. */
 export function updateColumnStats(draft: Draft, args: UpdateColumnStatsArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, updateColumnStatsNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const { columnId } = requireColumn(draft, tableId, checkId(args.column, "column"));
   const { stats } = args;
-  checkObject(stats, "stats");
+  checkKnown(stats, columnStatsNames, "stats");
   const value = {
     tableId,
     columnId,

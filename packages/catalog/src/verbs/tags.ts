@@ -1,7 +1,7 @@
 import { type SchemaId, type TableId, type TagEntry, type ViewId, NotFoundError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
-import { checkId, checkName, checkObject, checkString, invalid } from "./arguments.js";
+import { checkId, checkKnown, checkName, checkObject, checkString, invalid, type Names } from "./arguments.js";
 import { requireSchema, requireTable, requireView } from "./require.js";
 
 /** What a tag is tied to. */
@@ -13,14 +13,18 @@ export interface SetTagArguments {
   readonly value: string;
 }
 
+const setTagNames: Names<SetTagArguments> = { target: true, key: true, value: true };
+
 export interface RemoveTagArguments {
   readonly target: TagTarget;
   readonly key: string;
 }
 
+const removeTagNames: Names<RemoveTagArguments> = { target: true, key: true };
+
 /** Gives an object a tag. An earlier value of the key ends with this commit and stays readable in the past. */
 export function setTag(draft: Draft, args: SetTagArguments): void {
-  const { target, key, value } = checkObject(args, "arguments");
+  const { target, key, value } = checkKnown(args, setTagNames, "arguments");
   const { objectId, recordChange } = checkTarget(draft, target);
   checkName(key, "key");
   checkString(value, "value");
@@ -32,7 +36,7 @@ export function setTag(draft: Draft, args: SetTagArguments): void {
 
 /** Ends a tag. `not_found` when the object or the tag is not there. */
 export function removeTag(draft: Draft, args: RemoveTagArguments): void {
-  const { target, key } = checkObject(args, "arguments");
+  const { target, key } = checkKnown(args, removeTagNames, "arguments");
   const { objectId, recordChange } = checkTarget(draft, target);
   checkName(key, "key");
   const before = entriesOf(draft, objectId);

@@ -1,6 +1,6 @@
 import type { SchemaId, ViewId } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
-import { checkId, checkObject, checkPathName, checkText } from "./arguments.js";
+import { checkId, checkKnown, checkPathName, checkText, type Names } from "./arguments.js";
 import { requireFreeRelationName, requireSchema, requireView } from "./require.js";
 
 export interface CreateViewArguments {
@@ -12,19 +12,25 @@ export interface CreateViewArguments {
   readonly sql: string;
 }
 
+const createViewNames: Names<CreateViewArguments> = { schema: true, name: true, dialect: true, sql: true };
+
 export interface AlterViewArguments {
   readonly view: ViewId;
   readonly dialect: string;
   readonly sql: string;
 }
 
+const alterViewNames: Names<AlterViewArguments> = { view: true, dialect: true, sql: true };
+
 export interface DropViewArguments {
   readonly view: ViewId;
 }
 
+const dropViewNames: Names<DropViewArguments> = { view: true };
+
 /** Creates a view. `already_exists` when a table or view of the schema has the name. The SQL is stored, not checked. */
 export function createView(draft: Draft, args: CreateViewArguments): ViewId {
-  checkObject(args, "arguments");
+  checkKnown(args, createViewNames, "arguments");
   const schema = requireSchema(draft, checkId(args.schema, "schema"));
   const name = checkPathName(args.name, "name");
   const dialect = checkText(args.dialect, "dialect");
@@ -48,7 +54,7 @@ export function createView(draft: Draft, args: CreateViewArguments): ViewId {
 
 /** Replaces a view's definition; its name, id and tags stay. */
 export function alterView(draft: Draft, args: AlterViewArguments): void {
-  checkObject(args, "arguments");
+  checkKnown(args, alterViewNames, "arguments");
   const view = requireView(draft, checkId(args.view, "view"));
   const dialect = checkText(args.dialect, "dialect");
   const sql = checkText(args.sql, "sql");
@@ -57,7 +63,7 @@ export function alterView(draft: Draft, args: AlterViewArguments): void {
 }
 
 export function dropView(draft: Draft, args: DropViewArguments): void {
-  const { viewId } = requireView(draft, checkId(checkObject(args, "arguments").view, "view"));
+  const { viewId } = requireView(draft, checkId(checkKnown(args, dropViewNames, "arguments").view, "view"));
   draft.remove("view", [viewId]);
   draft.record({ op: "drop_view", viewId });
 }
