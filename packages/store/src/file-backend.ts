@@ -1,4 +1,4 @@
-import { mkdir, open as openFile, readdir, readFile, rm } from "node:fs/promises";
+import { open as openFile, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { pathToFileURL } from "node:url";
@@ -7,6 +7,7 @@ import { NotFoundError, StoreError, StoreUnavailableError, type MoraineError } f
 import type { Backend } from "./backend.js";
 import { limits } from "./limits.js";
 import type { StoreLocation } from "./location.js";
+import { makeFolder } from "./make-folder.js";
 import { decodeManifest, newestManifestName, type ManifestHead } from "./manifest.js";
 
 /** A store in a local folder. Objects are written without fsync: they survive a killed process, not a power cut. */
@@ -27,7 +28,7 @@ export class FileBackend implements Backend {
 
   async prepareForWriting(): Promise<void> {
     try {
-      await mkdir(this.location.directory, { recursive: true });
+      await makeFolder(this.location.directory);
     } catch (error) {
       throw fileError(error, "the store's folder cannot be made");
     }
@@ -76,7 +77,7 @@ export class FileBackend implements Backend {
     const folder = join(this.location.directory, "wal");
     const path = join(folder, `.probe-${randomUUID()}`);
     try {
-      await mkdir(folder, { recursive: true });
+      await makeFolder(folder);
       const file = await openFile(path, "wx");
       try {
         await file.writeFile(new Uint8Array(size));

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, mkdir, open, rename, rm, stat, unlink } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ByteRange, DataObject, DataStore } from "../interface.js";
+import { makeFolder } from "../make-folder.js";
 import { checkBytes } from "./arguments.js";
 import { FileHandleCache, type OpenFile, fileIdentity } from "./file-handle-cache.js";
 import { Lifetime } from "./lifetime.js";
@@ -158,7 +159,7 @@ async function readFully(handle: FileHandle, offset: number, target: Uint8Array,
 /** Writes beside the target and renames: another process sees the old bytes or all of the new ones. */
 async function writeAtomically(file: string, bytes: Uint8Array): Promise<void> {
   const folder = dirname(file);
-  const firstCreated = await mkdir(folder, { recursive: true });
+  const firstCreated = await makeFolder(folder);
   const unfinished = join(folder, unfinishedPrefix + randomUUID());
   try {
     const handle = await open(unfinished, "wx");
