@@ -15,10 +15,14 @@ export class Deadlines {
     this.#onTimeout = onTimeout;
   }
 
-  /** Settles as the call does, or rejects when it takes too long. The call itself goes on; its outcome is then dropped. */
-  limit<T>(call: Promise<T>): Promise<T> {
+  /**
+   * Settles as the call does, or rejects when it takes too long; `typed` makes the error that is given on. The call itself
+   * goes on then, and its outcome is dropped.
+   */
+  limit<T>(call: Promise<T>, typed: (error: unknown) => Error): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const pending: Pending = { endsAtMs: performance.now() + this.#limitMs, reject };
+      const fail = (error: unknown): void => reject(typed(error));
+      const pending: Pending = { endsAtMs: performance.now() + this.#limitMs, fail };
       this.#pending.add(pending);
       this.#timer ??= this.#startTimer();
       call.then(
@@ -28,7 +32,7 @@ export class Deadlines {
         },
         (error: unknown) => {
           this.#pending.delete(pending);
-          reject(error instanceof Error ? error : new Error(String(error)));
+          fail(error);
         },
       );
     });
@@ -51,7 +55,7 @@ export class Deadlines {
       // In order of arrival and all with the same limit: the first one that has time left ends the search.
       if (pending.endsAtMs > now) break;
       this.#pending.delete(pending);
-      pending.reject(this.#onTimeout());
+      pending.fail(this.#onTimeout());
     }
     if (this.#pending.size === 0) this.close();
   }
@@ -59,5 +63,5 @@ export class Deadlines {
 
 interface Pending {
   readonly endsAtMs: number;
-  readonly reject: (error: Error) => void;
+  readonly fail: (error: unknown) => void;
 }

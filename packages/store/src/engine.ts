@@ -75,6 +75,13 @@ export class Engine {
     return this.#checkpoint === null && this.#walObjects >= this.#walObjectsPerCheckpoint;
   }
 
+  /** Makes everything durable, leaves nothing to replay, and shuts the engine down. */
+  async finish(): Promise<void> {
+    await this.flushes.joinNow();
+    await this.checkpoint();
+    await this.db.shutdown();
+  }
+
   /** Ends the engine, whatever state it is in. */
   async shutdown(reason: Error): Promise<void> {
     for (const snapshot of this.snapshots) snapshot.lose(reason);

@@ -1,5 +1,7 @@
 /** Every limit of this package, with its unit in its name. */
 export const limits = {
+  /** Reads of the binding in flight in one thread, over all stores (see CallSlots). */
+  readsInFlight: 192,
   /** Gets of one `getMany` that run at the same time. */
   getWindowKeys: 64,
   /** Gets after which a `getMany` lets timers and I/O run. */
@@ -74,6 +76,8 @@ export const limits = {
   readerCheckpointLifetimeMs: 600_000,
   /** Bytes of one table in memory while a reader replays the write-ahead log. */
   readerMemtableBytes: 64 * 1024 * 1024,
+  /** Tries to take a writer lock that changes hands meanwhile. */
+  lockAttempts: 10,
   /** How often a reader looks for a newer state. */
   readerPollIntervalMs: 1000,
 } as const;

@@ -11,6 +11,13 @@ export type SlateReadable = Db | DbSnapshot | DbReader;
  */
 export interface StoreLoops {
   readonly name: string;
+  /**
+   * Whether the engine may keep idle connections to S3. False where a future is polled on the JavaScript thread and
+   * woken through koffi: giving a pooled connection to another request wakes that request's future on the JavaScript
+   * thread, while another thread may be waking the same future, holding its lock and waiting for the JavaScript thread.
+   * Both then wait for ever (seen with 16 uncached reads at a time).
+   */
+  readonly pooledConnections: boolean;
   getMany(from: SlateReadable, keys: PackedKeys): Promise<PackedValues>;
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock>;
   /** Applies a batch without waiting for durability, or with it. The batch is copied before the call returns. Gives its sequence number. */

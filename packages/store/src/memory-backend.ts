@@ -1,7 +1,7 @@
 import { ObjectStore } from "@slatedb/uniffi";
 import { NotFoundError } from "@moraine/codec";
 import type { Backend } from "./backend.js";
-import type { StoreLocation } from "./location.js";
+import { parseLocation, type StoreLocation } from "./location.js";
 import type { ManifestHead } from "./manifest.js";
 
 /** One store in memory. It lives as long as the process, or until it is dropped. */
@@ -14,9 +14,10 @@ interface MemoryStore {
 
 const stores = new Map<string, MemoryStore>();
 
-/** Forgets a `memory://` store; handles that are still open keep their data, later ones find nothing. */
-export function dropMemoryStore(name: string): void {
-  stores.delete(name);
+/** Forgets the store at a `memory://` location; handles that are still open keep their data, later ones find nothing. */
+export function dropMemoryStore(url: string): void {
+  const location = parseLocation(url);
+  if (location.kind === "memory") stores.delete(location.name);
 }
 
 export function memoryBackend(location: StoreLocation & { readonly kind: "memory" }): Backend {

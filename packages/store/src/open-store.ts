@@ -46,7 +46,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
       remedy: "Use a shorter timeout or interval.",
     });
   }
-  const backend = openBackend(url, requestTimeoutMs);
+  const backend = openBackend(loops, url, requestTimeoutMs);
   try {
     await backend.prepareForWriting(preflightTimeoutMs);
     return await SlateWriter.open(backend, loops, {
@@ -76,7 +76,7 @@ export async function openStoreReaderWith(
     limits.preflightTimeoutMs,
   );
   const pollIntervalMs = checkedTimeout("pollIntervalMs", options.pollIntervalMs, limits.readerPollIntervalMs);
-  const backend = openBackend(url, requestTimeoutMs);
+  const backend = openBackend(loops, url, requestTimeoutMs);
   try {
     await backend.prepareForReading(preflightTimeoutMs);
     return await SlateReader.open(backend, loops, { pollIntervalMs, requestTimeoutMs });
@@ -86,7 +86,7 @@ export async function openStoreReaderWith(
   }
 }
 
-function openBackend(url: string, requestTimeoutMs: number): Backend {
+function openBackend(loops: StoreLoops, url: string, requestTimeoutMs: number): Backend {
   const location = parseLocation(url);
   switch (location.kind) {
     case "memory":
@@ -94,7 +94,7 @@ function openBackend(url: string, requestTimeoutMs: number): Backend {
     case "file":
       return new FileBackend(location);
     case "s3":
-      return new S3Backend(location, requestTimeoutMs);
+      return new S3Backend(location, { requestTimeoutMs, pooledConnections: loops.pooledConnections });
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type ScanOptions,
   type WriteBatch,
 } from "./interface.js";
+import { readSlots } from "./call-slots.js";
 import { limits } from "./limits.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
 import { keyAt } from "./packed.js";
@@ -17,9 +18,10 @@ import { nextTurn } from "./within.js";
 /** The loops over the plain JavaScript binding: one call of the binding for each key or row. */
 export const plainLoops: StoreLoops = {
   name: "plain",
+  pooledConnections: false,
   getMany(from, keys) {
     const count = keys.ends.length;
-    if (count === 1) return from.get(onlyKey(keys)).then(packOne);
+    if (count === 1) return getSingle(from, onlyKey(keys));
     return count === 0 ? Promise.resolve(packValues([])) : getWindow(from, keys);
   },
   scan: scanBlocks,
@@ -39,6 +41,25 @@ const quickWrite = { await_durable: false } as const;
 
 function onlyKey(keys: PackedKeys): Uint8Array {
   return keys.ends[0] === keys.data.length ? keys.data : keyAt(keys, 0);
+}
+
+/** As few promises as possible: most lookups of a catalog are of one key. */
+function getSingle(from: SlateReadable, key: Uint8Array): Promise<PackedValues> {
+  if (!readSlots.tryTake()) return readSlots.take().then(() => getInSlot(from, key));
+  return getInSlot(from, key);
+}
+
+function getInSlot(from: SlateReadable, key: Uint8Array): Promise<PackedValues> {
+  return from.get(key).then(
+    (value) => {
+      readSlots.release();
+      return packOne(value);
+    },
+    (error: unknown) => {
+      readSlots.release();
+      throw error;
+    },
+  );
 }
 
 const nothing = new Uint8Array(0);
@@ -67,9 +88,12 @@ async function getWindow(from: SlateReadable, keys: PackedKeys): Promise<PackedV
         await pause;
         pause = null;
       }
+      if (!readSlots.tryTake()) await readSlots.take();
       try {
         values[i] = await from.get(keyAt(keys, i));
+        readSlots.release();
       } catch (error) {
+        readSlots.release();
         failed = true;
         throw error;
       }
@@ -116,25 +140,26 @@ async function* scanBlocks(
 ): AsyncIterableIterator<RowBlock> {
   let remaining = options.limit ?? Number.POSITIVE_INFINITY;
   const blockRows = options.blockRows ?? limits.scanBlockRows;
-  const iterator = await from.scan_with_options(
-    { start: range.start, start_inclusive: true, end: range.end, end_inclusive: false },
-    {
+  const bounds = { start: range.start, start_inclusive: true, end: range.end, end_inclusive: false };
+  const iterator = await readSlots.run(() => {
+    return from.scan_with_options(bounds, {
       durability_filter: DurabilityLevel.Memory,
       dirty: false,
       read_ahead_bytes: remaining <= limits.smallScanRows ? 1 : limits.scanReadAheadBytes,
       cache_blocks: true,
       max_fetch_tasks: remaining <= limits.smallScanRows ? 1 : limits.scanFetchTasks,
       order: options.reverse === true ? IterationOrder.Descending : IterationOrder.Ascending,
-    },
-  );
+    });
+  });
   try {
+    const next = (): Promise<KeyValue | undefined> => iterator.next();
     let ended = false;
     while (!ended && remaining > 0) {
       const rows: KeyValue[] = [];
       let bytes = 0;
       const wanted = Math.min(blockRows, remaining);
       while (rows.length < wanted && bytes < limits.scanBlockBytes) {
-        const row = await iterator.next();
+        const row = await readSlots.run(next);
         if (row === undefined) {
           ended = true;
           break;

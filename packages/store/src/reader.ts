@@ -5,7 +5,7 @@ import { Deadlines } from "./deadlines.js";
 import type { KeyRange, PackedKeys, PackedValues, ReadableStore, RowBlock, ScanOptions } from "./interface.js";
 import { limits } from "./limits.js";
 import type { StoreLoops } from "./loops.js";
-import { getChecked, scanChecked, type ReadContext } from "./reads.js";
+import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 import { storeErrorFrom } from "./slate-errors.js";
 import { within } from "./within.js";
 
@@ -19,7 +19,7 @@ export class SlateReader implements ReadableStore {
   readonly location: string;
   readonly #backend: Backend;
   readonly #reader: DbReader;
-  readonly #context: ReadContext;
+  readonly #source: ReadSource;
   #closed: Promise<void> | null = null;
 
   private constructor(backend: Backend, loops: StoreLoops, options: FollowerOptions, reader: DbReader) {
@@ -31,7 +31,8 @@ export class SlateReader implements ReadableStore {
         remedy: "Check that the store's place answers, then read again.",
       });
     });
-    this.#context = {
+    this.#source = {
+      from: reader,
       loops,
       deadlines,
       failed: (error, doing) => (this.#closed !== null ? closedReader() : storeErrorFrom(error, doing)),
@@ -67,11 +68,11 @@ export class SlateReader implements ReadableStore {
 
   getMany(keys: PackedKeys): Promise<PackedValues> {
     if (this.#closed !== null) return Promise.reject(closedReader());
-    return getChecked(this.#context, this.#reader, keys);
+    return getChecked(this.#source, keys);
   }
 
   scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
-    return scanChecked(this.#context, () => this.#open(), range, options);
+    return scanChecked(() => this.#open(), range, options);
   }
 
   close(): Promise<void> {
@@ -79,13 +80,13 @@ export class SlateReader implements ReadableStore {
     return this.#closed;
   }
 
-  #open(): DbReader {
+  #open(): ReadSource {
     if (this.#closed !== null) throw closedReader();
-    return this.#reader;
+    return this.#source;
   }
 
   async #close(): Promise<void> {
-    this.#context.deadlines.close();
+    this.#source.deadlines.close();
     try {
       await within(this.#reader.shutdown(), limits.closeTimeoutMs, () => new Error("closing took too long"));
     } catch (error) {

@@ -1,12 +1,13 @@
-import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions } from "./interface.js";
 import { checkKeys, checkRange, checkScanOptions } from "./arguments.js";
 import type { Deadlines } from "./deadlines.js";
-import type { SlateReadable, StoreLoops } from "./loops.js";
+import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions } from "./interface.js";
 import { limits } from "./limits.js";
+import type { SlateReadable, StoreLoops } from "./loops.js";
 import { detach } from "./within.js";
 
-/** What reading through any handle needs besides the binding's object. */
-export interface ReadContext {
+/** An object of the binding that can be read, with all that reading from it needs. */
+export interface ReadSource {
+  readonly from: SlateReadable;
   readonly loops: StoreLoops;
   readonly deadlines: Deadlines;
   /** Turns an error of the binding into ours, and ends the handle where that error does. */
@@ -14,53 +15,45 @@ export interface ReadContext {
 }
 
 /** A `getMany` with checked arguments, a time limit and typed errors. */
-export function getChecked(context: ReadContext, from: SlateReadable, keys: PackedKeys): Promise<PackedValues> {
+export function getChecked(source: ReadSource, keys: PackedKeys): Promise<PackedValues> {
   let call: Promise<PackedValues>;
   try {
     checkKeys(keys);
-    call = context.loops.getMany(from, keys);
+    call = source.loops.getMany(source.from, keys);
   } catch (error) {
-    return Promise.reject(context.failed(error, "a read failed"));
+    return Promise.reject(source.failed(error, "a read failed"));
   }
-  return context.deadlines.limit(call).catch((error: unknown) => {
-    throw context.failed(error, "a read failed");
-  });
+  return source.deadlines.limit(call, (error) => source.failed(error, "a read failed"));
 }
 
 /** A scan with checked arguments, a time limit for each block and typed errors. Arguments are checked at the call. */
 export function scanChecked(
-  context: ReadContext,
-  open: () => SlateReadable | Promise<SlateReadable>,
+  open: () => ReadSource | Promise<ReadSource>,
   range: KeyRange,
   options: ScanOptions,
 ): AsyncIterableIterator<RowBlock> {
   checkScanOptions(options);
   const some = checkRange(range) && options.limit !== 0;
-  return scanBlocks(context, open, some, range, { blockRows: limits.scanBlockRows, ...options });
+  return scanBlocks(open, some, range, { blockRows: limits.scanBlockRows, ...options });
 }
 
 async function* scanBlocks(
-  context: ReadContext,
-  open: () => SlateReadable | Promise<SlateReadable>,
+  open: () => ReadSource | Promise<ReadSource>,
   some: boolean,
   range: KeyRange,
   options: ScanOptions,
 ): AsyncIterableIterator<RowBlock> {
+  const source = await open();
+  if (!some) return;
+  const blocks = source.loops.scan(source.from, range, options);
   try {
-    const from = await open();
-    if (!some) return;
-    const blocks = context.loops.scan(from, range, options);
-    try {
-      for (;;) {
-        const next = await context.deadlines.limit(blocks.next());
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } finally {
-      // Not waited for: a scan that got no answer in time ends only when its request does.
-      if (blocks.return !== undefined) detach(blocks.return());
+    for (;;) {
+      const next = await source.deadlines.limit(blocks.next(), (error) => source.failed(error, "a scan failed"));
+      if (next.done === true) return;
+      yield next.value;
     }
-  } catch (error) {
-    throw context.failed(error, "a scan failed");
+  } finally {
+    // Not waited for: a scan that got no answer in time ends only when its request does.
+    if (blocks.return !== undefined) detach(blocks.return());
   }
 }

@@ -6,7 +6,7 @@ import { createS3Client } from "./data/s3-client.js";
 import { limits } from "./limits.js";
 import type { StoreLocation } from "./location.js";
 import { decodeManifest, newestManifestName, type ManifestHead } from "./manifest.js";
-import { resolveS3ObjectStore } from "./s3-environment.js";
+import { resolveS3ObjectStore, type S3EngineOptions } from "./s3-environment.js";
 import { checkBucket, checkConditionalPut, s3Error, statusOf, type S3Target } from "./s3-preflight.js";
 import { within } from "./within.js";
 
@@ -14,12 +14,12 @@ import { within } from "./within.js";
 export class S3Backend implements Backend {
   readonly path: string;
   readonly location: StoreLocation & { readonly kind: "s3" };
-  readonly #requestTimeoutMs: number;
+  readonly #options: S3EngineOptions;
   #client: S3Client | null = null;
   #objectStore: ObjectStore | null = null;
 
-  constructor(location: StoreLocation & { readonly kind: "s3" }, requestTimeoutMs: number) {
-    this.#requestTimeoutMs = requestTimeoutMs;
+  constructor(location: StoreLocation & { readonly kind: "s3" }, options: S3EngineOptions) {
+    this.#options = options;
     this.location = location;
     this.path = location.prefix;
   }
@@ -33,7 +33,7 @@ export class S3Backend implements Backend {
     return this.#timed(timeoutMs, async (target, signal) => {
       await checkBucket(target, this.path, signal);
       await checkConditionalPut(target, this.path, signal);
-      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#requestTimeoutMs);
+      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#options);
     });
   }
 
@@ -45,7 +45,7 @@ export class S3Backend implements Backend {
           remedy: "Check the location, or open it for writing first.",
         });
       }
-      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#requestTimeoutMs);
+      this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#options);
     });
   }
 

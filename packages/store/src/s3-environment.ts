@@ -23,6 +23,8 @@ const bareNames = new Set([
   "endpoint_url_sts",
   "imdsv1_fallback",
   "metadata_endpoint",
+  "pool_idle_timeout",
+  "pool_max_idle_per_host",
   "proxy_url",
   "region",
   "request_payer",
@@ -39,6 +41,13 @@ const bareNames = new Set([
   "web_identity_token_file",
 ]);
 
+/** How the engine's requests to S3 are made. */
+export interface S3EngineOptions {
+  readonly requestTimeoutMs: number;
+  /** See `StoreLoops`. */
+  readonly pooledConnections: boolean;
+}
+
 /** What the SDK's client and SlateDB's must agree on. */
 interface Connection {
   readonly endpoint: string | undefined;
@@ -49,7 +58,7 @@ interface Connection {
 export async function resolveS3ObjectStore(
   client: S3Client,
   bucket: string,
-  requestTimeoutMs: number,
+  options: S3EngineOptions,
 ): Promise<ObjectStore> {
   const connection = await connectionOf(client);
   const variables: Record<string, string | undefined> = {
@@ -59,7 +68,8 @@ export async function resolveS3ObjectStore(
     AWS_DEFAULT_REGION: undefined,
     AWS_CONDITIONAL_PUT: "etag",
     // Half of our own limit, so that a request that was lost on the way has time for a second one.
-    AWS_TIMEOUT: process.env["AWS_TIMEOUT"] ?? `${Math.max(limits.s3LeastTimeoutMs, requestTimeoutMs / 2)}ms`,
+    AWS_TIMEOUT: process.env["AWS_TIMEOUT"] ?? `${Math.max(limits.s3LeastTimeoutMs, options.requestTimeoutMs / 2)}ms`,
+    ...(options.pooledConnections ? {} : { AWS_POOL_MAX_IDLE_PER_HOST: "0" }),
     ...(connection.endpoint?.startsWith("http://") === true ? { AWS_ALLOW_HTTP: "true" } : {}),
     ...(await credentialVariables(client)),
   };

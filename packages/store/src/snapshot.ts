@@ -1,28 +1,32 @@
 import type { DbSnapshot } from "@slatedb/uniffi";
 import { ClosedError } from "@moraine/codec";
 import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, StoreSnapshot } from "./interface.js";
-import { getChecked, scanChecked, type ReadContext } from "./reads.js";
+import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 
 /** A pinned cut of one engine. */
 export class SlateSnapshot implements StoreSnapshot {
   readonly #snapshot: DbSnapshot;
-  readonly #context: ReadContext;
+  readonly #source: ReadSource;
   readonly #onRelease: (snapshot: SlateSnapshot) => void;
   #ended: Error | null = null;
 
-  constructor(snapshot: DbSnapshot, context: ReadContext, onRelease: (snapshot: SlateSnapshot) => void) {
+  constructor(snapshot: DbSnapshot, engineSource: ReadSource, onRelease: (snapshot: SlateSnapshot) => void) {
     this.#snapshot = snapshot;
-    this.#context = context;
+    this.#source = {
+      ...engineSource,
+      from: snapshot,
+      failed: (error, doing) => this.#ended ?? engineSource.failed(error, doing),
+    };
     this.#onRelease = onRelease;
   }
 
   getMany(keys: PackedKeys): Promise<PackedValues> {
     if (this.#ended !== null) return Promise.reject(this.#ended);
-    return getChecked(this.#context, this.#snapshot, keys);
+    return getChecked(this.#source, keys);
   }
 
   scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
-    return scanChecked(this.#context, () => this.#open(), range, options);
+    return scanChecked(() => this.#open(), range, options);
   }
 
   release(): void {
@@ -37,8 +41,8 @@ export class SlateSnapshot implements StoreSnapshot {
     this.#snapshot.dispose();
   }
 
-  #open(): DbSnapshot {
+  #open(): ReadSource {
     if (this.#ended !== null) throw this.#ended;
-    return this.#snapshot;
+    return this.#source;
   }
 }

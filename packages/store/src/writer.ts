@@ -16,7 +16,7 @@ import type {
 } from "./interface.js";
 import { limits } from "./limits.js";
 import type { StoreLoops } from "./loops.js";
-import { getChecked, scanChecked, type ReadContext } from "./reads.js";
+import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 import { storeErrorFrom } from "./slate-errors.js";
 import { SlateSnapshot } from "./snapshot.js";
 import { StallGuard } from "./stall-guard.js";
@@ -31,7 +31,8 @@ export interface WriterOptions extends EngineOptions {
 interface PendingWrite {
   readonly batch: WriteBatch;
   engine: Engine;
-  applied: Promise<bigint>;
+  /** `null` until the recovery that is under way or due applies the batch. */
+  applied: Promise<bigint> | null;
   /** Ends the wait for durability. */
   abort: (reason: Error) => void;
 }
@@ -49,10 +50,12 @@ export class SlateWriter implements WritableStore {
   readonly #loops: StoreLoops;
   readonly #options: WriterOptions;
   readonly #guard: StallGuard;
-  readonly #context: ReadContext;
-  readonly #pending = new Set<PendingWrite>();
+  readonly #deadlines: Deadlines;
+  /** In the order of their calls. */
+  readonly #pending = new Map<PendingWrite, Promise<WriteReceipt>>();
   readonly #heartbeat: NodeJS.Timeout;
   #engine: Engine;
+  #source: ReadSource;
   #recovering: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
   #failure: MoraineError | null = null;
@@ -63,9 +66,9 @@ export class SlateWriter implements WritableStore {
     this.#loops = loops;
     this.#options = options;
     this.#guard = guard;
+    this.#deadlines = new Deadlines(options.requestTimeoutMs, () => this.#timeoutError("a read"));
     this.#engine = engine;
-    const deadlines = new Deadlines(options.requestTimeoutMs, () => this.#timeoutError("a read"));
-    this.#context = { loops, deadlines, failed: (error, doing) => this.#failed(error, doing) };
+    this.#source = this.#sourceOf(engine);
     this.#heartbeat = setInterval(() => detach(this.#beat()), options.walMinAgeMs / 2 / limits.heartbeatsPerHalfAge);
     this.#heartbeat.unref();
   }
@@ -80,27 +83,31 @@ export class SlateWriter implements WritableStore {
     return this.#failure;
   }
 
-  getMany(keys: PackedKeys): Promise<PackedValues> {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    if (this.#recovering === null && !this.#guard.stalled()) return getChecked(this.#context, this.#engine.db, keys);
-    return this.#ready().then((engine) => getChecked(this.#context, engine.db, keys));
+  async getMany(keys: PackedKeys): Promise<PackedValues> {
+    const source = this.#steady ? this.#source : await this.#ready();
+    try {
+      return await getChecked(source, keys);
+    } catch (error) {
+      // Where the engine was replaced during the read, the new one answers.
+      if (!this.#replaced(source)) throw error;
+      return getChecked(await this.#ready(), keys);
+    }
   }
 
   scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
-    return scanChecked(this.#context, async () => (await this.#ready()).db, range, options);
+    return scanChecked(() => (this.#steady ? this.#source : this.#ready()), range, options);
   }
 
   async snapshot(): Promise<StoreSnapshot> {
-    const engine = await this.#ready();
-    try {
-      const pinned = await this.#context.deadlines.limit(engine.db.snapshot());
-      const snapshot = new SlateSnapshot(pinned, this.#context, (released) => engine.snapshots.delete(released));
-      engine.snapshots.add(snapshot);
-      if (engine !== this.#engine) snapshot.lose(reopened());
-      return snapshot;
-    } catch (error) {
-      throw this.#failed(error, "a snapshot could not be taken");
-    }
+    const source = await this.#ready();
+    const engine = this.#engine;
+    const pinned = await this.#deadlines.limit(engine.db.snapshot(), (error) => {
+      return source.failed(error, "a snapshot could not be taken");
+    });
+    const snapshot = new SlateSnapshot(pinned, source, (released) => engine.snapshots.delete(released));
+    if (engine === this.#engine && this.#failure === null) engine.snapshots.add(snapshot);
+    else snapshot.lose(this.#failure ?? reopened());
+    return snapshot;
   }
 
   write(batch: WriteBatch): Promise<WriteReceipt> {
@@ -109,23 +116,27 @@ export class SlateWriter implements WritableStore {
     try {
       checkBatch(batch);
     } catch (error) {
-      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+      return Promise.reject(storeErrorFrom(error, "a write failed"));
     }
     const engine = this.#engine;
-    // While a recovery is under way or due it applies this batch, after the older ones.
-    const held = this.#recovering !== null || this.#guard.stalled();
-    const applied = held ? Promise.resolve(0n) : this.#apply(engine, batch);
+    // When a recovery is under way or due, it applies this batch, after the older ones.
+    const held = !this.#steady;
+    const applied = held ? null : this.#apply(engine, batch);
     const pending: PendingWrite = { batch, engine, applied, abort: () => undefined };
-    this.#pending.add(pending);
-    return this.#acknowledge(pending, held).finally(() => this.#pending.delete(pending));
+    const acknowledged = this.#acknowledge(pending, held).finally(() => this.#pending.delete(pending));
+    this.#pending.set(pending, acknowledged);
+    return acknowledged;
   }
 
   async checkpointMemory(): Promise<void> {
-    const engine = await this.#ready();
+    await this.#ready();
+    const engine = this.#engine;
     try {
       await within(engine.checkpoint(), limits.openTimeoutMs, () => this.#timeoutError("moving memory to tables"));
     } catch (error) {
-      throw this.#failed(error, "memory could not be moved to tables");
+      if (engine === this.#engine) throw this.#writeFailed(error, "memory could not be moved to tables");
+      // The old engine's memory is in the new one, by the write-ahead log.
+      await this.checkpointMemory();
     }
   }
 
@@ -138,7 +149,7 @@ export class SlateWriter implements WritableStore {
   async #acknowledge(pending: PendingWrite, held: boolean): Promise<WriteReceipt> {
     if (held) await this.#recover();
     for (let attempt = 0; attempt <= limits.stallRecoveries; attempt++) {
-      const engine = pending.engine;
+      const { engine } = pending;
       const began = this.#guard.moment();
       try {
         const sequence = await this.#durable(pending);
@@ -149,10 +160,10 @@ export class SlateWriter implements WritableStore {
         }
       } catch (error) {
         // An engine that was replaced fails whatever it had under way; the recovery has applied the batch again.
-        if (engine === this.#engine && !this.#guard.stalled()) throw this.#failed(error, "a write failed", true);
+        if (engine === this.#engine && this.#steady) throw this.#writeFailed(error, "a write failed");
       }
       if (this.#failure !== null) throw this.#failure;
-      if (engine === this.#engine || this.#recovering !== null) await this.#recover();
+      if (!this.#steady) await this.#recover();
     }
     throw this.#end(
       new StoreError("a write met one stall after another", {
@@ -164,14 +175,13 @@ export class SlateWriter implements WritableStore {
   /** Settles when the batch is durable on its engine, when that takes too long, or when the handle ends. */
   #durable(pending: PendingWrite): Promise<bigint> {
     const { engine } = pending;
-    const limitMs = this.#options.requestTimeoutMs + this.#options.flushDelayMs;
+    const { requestTimeoutMs, flushDelayMs } = this.#options;
     return new Promise((resolve, reject) => {
       pending.abort = reject;
-      const tooLate = setTimeout(() => reject(this.#timeoutError("a write")), limitMs);
-      const probe = setTimeout(() => {
-        detach(this.#probe(engine));
-      }, limits.slowWriteProbeMs + this.#options.flushDelayMs);
+      const tooLate = setTimeout(() => reject(this.#timeoutError("a write")), requestTimeoutMs + flushDelayMs);
+      const probe = setTimeout(() => detach(this.#probe(engine)), limits.slowWriteProbeMs + flushDelayMs);
       const done = (async () => {
+        if (pending.applied === null) throw new Error("a batch that waited for a recovery was not applied by it");
         const sequence = await pending.applied;
         await engine.durable(sequence);
         return sequence;
@@ -193,27 +203,50 @@ export class SlateWriter implements WritableStore {
   #checkpointIfDue(engine: Engine): void {
     if (!engine.checkpointDue) return;
     engine.checkpoint().catch((error: unknown) => {
-      if (engine === this.#engine && this.#closing === null)
-        this.#failed(error, "memory could not be moved to tables", true);
+      if (engine === this.#engine && this.#steady && this.#closing === null) {
+        this.#writeFailed(error, "memory could not be moved to tables");
+      }
     });
   }
 
-  /** The engine to use now, after a recovery if one is due. */
-  async #ready(): Promise<Engine> {
+  /** Whether the engine can be used as it is. */
+  get #steady(): boolean {
+    return this.#failure === null && this.#recovering === null && !this.#guard.stalled();
+  }
+
+  /** What to read from now, after a recovery if one is due. */
+  async #ready(): Promise<ReadSource> {
     if (this.#failure !== null) throw this.#failure;
     if (this.#closing !== null) throw new ClosedError("the store is being closed");
-    if (this.#recovering !== null || this.#guard.stalled()) await this.#recover();
-    return this.#engine;
+    if (!this.#steady) await this.#recover();
+    return this.#source;
+  }
+
+  #sourceOf(engine: Engine): ReadSource {
+    return {
+      from: engine.db,
+      loops: this.#loops,
+      deadlines: this.#deadlines,
+      failed: (error, doing) => this.#readFailed(engine, error, doing),
+    };
+  }
+
+  /** Whether the source's engine has made place for another one, or is about to. */
+  #replaced(source: ReadSource): boolean {
+    return this.#failure === null && this.#closing === null && (source !== this.#source || this.#recovering !== null);
   }
 
   #recover(): Promise<void> {
-    this.#recovering ??= this.#replaceEngine().finally(() => {
-      this.#recovering = null;
+    if (this.#recovering !== null) return this.#recovering;
+    const recovery = this.#replaceEngine().finally(() => {
+      if (this.#recovering === recovery) this.#recovering = null;
     });
-    return this.#recovering;
+    this.#recovering = recovery;
+    return recovery;
   }
 
   async #replaceEngine(): Promise<void> {
+    if (this.#failure !== null) throw this.#failure;
     const old = this.#engine;
     try {
       const moment = this.#guard.moment();
@@ -225,8 +258,11 @@ export class SlateWriter implements WritableStore {
         throw new FencedError("a newer writer has opened this store");
       }
       this.#engine = next;
+      this.#source = this.#sourceOf(next);
       this.#guard.confirm(moment);
-      for (const pending of this.#pending) {
+      // In the same step as the batches are applied again: one that comes later is neither forgotten nor overtaken.
+      this.#recovering = null;
+      for (const pending of this.#pending.keys()) {
         pending.engine = next;
         pending.applied = this.#apply(next, pending.batch);
       }
@@ -237,7 +273,8 @@ export class SlateWriter implements WritableStore {
   }
 
   async #checkNotDisplaced(epoch: bigint): Promise<void> {
-    const manifest = await within(this.#backend.readManifest(), this.#options.requestTimeoutMs, () =>
+    const reading = this.#backend.readManifest();
+    const manifest = await within(reading, this.#options.requestTimeoutMs, () =>
       this.#timeoutError("reading the manifest"),
     );
     if (manifest?.writerEpoch !== epoch) throw new FencedError("a newer writer has opened this store");
@@ -248,7 +285,7 @@ export class SlateWriter implements WritableStore {
     const moment = this.#guard.moment();
     try {
       await this.#checkNotDisplaced(engine.epoch);
-      if (engine === this.#engine && !this.#guard.stalled()) this.#guard.confirm(moment);
+      if (engine === this.#engine && this.#steady) this.#guard.confirm(moment);
     } catch (error) {
       // A look that fails is no news; the guard demands a recovery when looks keep failing for too long.
       if (error instanceof FencedError && engine === this.#engine && this.#recovering === null) this.#end(error);
@@ -259,7 +296,7 @@ export class SlateWriter implements WritableStore {
   async #probe(engine: Engine): Promise<void> {
     // The writes that wait go into one object.
     let bytes = 0;
-    for (const { batch } of this.#pending) bytes += batch.data.length;
+    for (const { batch } of this.#pending.keys()) bytes += batch.data.length;
     const error = await this.#backend.diagnose(this.#options.requestTimeoutMs, bytes);
     if (error !== undefined && engine === this.#engine) this.#end(error);
   }
@@ -270,14 +307,22 @@ export class SlateWriter implements WritableStore {
     });
   }
 
-  /** Types an error; one that shows that the engine is gone, or any failure of a write, ends the handle. */
-  #failed(error: unknown, doing: string, fatal = false): Error {
+  /** Types the failure of a read. One that shows that the handle is displaced ends it. */
+  #readFailed(engine: Engine, error: unknown, doing: string): Error {
     if (this.#failure !== null) return this.#failure;
     const typed = storeErrorFrom(error, doing);
-    const engineClosed = typed.code === "fenced" || typed.code === "closed";
-    if (fatal || typed.code === "fenced") return this.#end(typed);
-    if (engineClosed && this.#closing !== null) return new ClosedError("the store has been closed");
-    return typed;
+    if (typed.code !== "fenced" && typed.code !== "closed") return typed;
+    if (engine !== this.#engine || this.#recovering !== null) return reopened();
+    if (typed.code === "fenced") return this.#end(typed);
+    return this.#closing === null ? typed : new ClosedError("the store has been closed");
+  }
+
+  /** Types the failure of a write, after which nothing is known about the batch: the handle ends. */
+  #writeFailed(error: unknown, doing: string): MoraineError {
+    const typed = storeErrorFrom(error, doing);
+    return this.#end(
+      typed.code === "closed" && this.#closing !== null ? new ClosedError("the store has been closed") : typed,
+    );
   }
 
   /** Ends the handle: from now on every call fails with this error. */
@@ -285,39 +330,34 @@ export class SlateWriter implements WritableStore {
     if (this.#failure !== null) return this.#failure;
     this.#failure = error;
     clearInterval(this.#heartbeat);
-    for (const pending of this.#pending) pending.abort(error);
+    for (const pending of this.#pending.keys()) pending.abort(error);
     detach(this.#engine.shutdown(error));
     return error;
   }
 
   async #close(): Promise<void> {
-    if (this.#recovering !== null) await this.#recovering.catch(() => undefined);
+    await Promise.allSettled(this.#pending.values());
+    if (this.#recovering !== null) await Promise.allSettled([this.#recovering]);
     const engine = this.#engine;
     let failure: MoraineError | undefined;
     if (this.#failure === null) {
       try {
-        await Promise.allSettled([...this.#pending].map(async (pending) => this.#durable(pending)));
-        await within(this.#finish(engine), limits.closeTimeoutMs, () => this.#timeoutError("closing"));
+        await within(engine.finish(), limits.closeTimeoutMs, () => this.#timeoutError("closing"));
       } catch (error) {
         failure = storeErrorFrom(error, "the store could not be closed cleanly");
       }
     }
     this.#failure ??= new ClosedError("the store has been closed");
     clearInterval(this.#heartbeat);
-    this.#context.deadlines.close();
+    this.#deadlines.close();
     await engine.shutdown(this.#failure);
     this.#backend.close();
     if (failure !== undefined) throw failure;
   }
-
-  /** Leaves nothing to replay for the next opening. */
-  async #finish(engine: Engine): Promise<void> {
-    await engine.flushes.joinNow();
-    await engine.checkpoint();
-    await engine.db.shutdown();
-  }
 }
 
 function reopened(): ClosedError {
-  return new ClosedError("the store was opened again after a stall", { remedy: "Take a new snapshot." });
+  return new ClosedError("the store was opened again after a stall", {
+    remedy: "Read again, with a new snapshot or scan.",
+  });
 }

@@ -98,6 +98,24 @@ export function describeStore(place: StorePlace): void {
       }
     });
 
+    test("any number of reads and writes at once, none of them cached", async () => {
+      const store = closing(await openStore(place.freshUrl(), { blockCache: false }));
+      const batch = new BatchBuilder();
+      for (let i = 0; i < 1000; i++) batch.put(bytes(numbered(i)), bytes(`${i}`));
+      await store.write(batch.finish());
+      await store.checkpointMemory();
+      // More than 256 that complete on other threads at the same time would crash the process (see CallSlots).
+      const single = Array.from({ length: 500 }, (_, i) => getOne(store, bytes(numbered(i))));
+      const many = Array.from({ length: 3 }, () =>
+        store.getMany(packKeys(Array.from({ length: 100 }, (_, i) => bytes(numbered(i))))),
+      );
+      const writes = Array.from({ length: 1000 }, (_, i) => write(store, { [`w${i}`]: "v" }));
+      expect((await Promise.all(single)).map(text)).toEqual(Array.from({ length: 500 }, (_, i) => `${i}`));
+      for (const values of await Promise.all(many)) expect(text(valueAt(values, 99))).toBe("99");
+      await Promise.all(writes);
+      expect((await rows(store, "w", "x")).length).toBe(1000);
+    });
+
     test("bad arguments are refused by name and leave the store usable", async () => {
       const store = closing(await openStore(place.freshUrl()));
       const bad = { code: "invalid_argument" };

@@ -13,6 +13,6 @@ test("a dropped store in memory is forgotten", async () => {
   const store = await openStore(url);
   await write(store, { a: "1" });
   await store.close();
-  dropMemoryStore(url.slice("memory://".length));
+  dropMemoryStore(url);
   expect(await rows(closing(await openStore(url)))).toEqual([]);
 });

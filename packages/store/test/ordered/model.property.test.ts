@@ -220,7 +220,7 @@ describe("a store behaves as a sorted map with snapshots", () => {
       } finally {
         for (const snapshot of real.snapshots) snapshot.release();
         for (const store of [real.store, ...real.displaced]) await store.close();
-        if (place === "memory") dropMemoryStore(`model-${count}`);
+        if (place === "memory") dropMemoryStore(url);
       }
     });
     await fc.assert(property, { numRuns });

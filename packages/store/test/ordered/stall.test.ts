@@ -4,7 +4,16 @@ import type { ObjectStore } from "@slatedb/uniffi";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Backend } from "../../src/backend.js";
 import { FileBackend } from "../../src/file-backend.js";
-import { getOne, openStore, storeLimits, type WritableStore } from "../../src/index.js";
+import {
+  BatchBuilder,
+  collectRows,
+  getOne,
+  openStore,
+  packKeys,
+  storeLimits,
+  valueAt,
+  type WritableStore,
+} from "../../src/index.js";
 import { parseLocation, type StoreLocation } from "../../src/location.js";
 import type { ManifestHead } from "../../src/manifest.js";
 import { plainLoops } from "../../src/plain-loops.js";
@@ -129,6 +138,36 @@ describe("stall guard", () => {
     await Promise.all(underWay);
     expect(await epochIn(folder)).toBe(2n);
     expect(await rows(store)).toEqual(["a=2"]);
+  });
+
+  test("reads under way while the store is opened again are answered or fail with closed, and never end the handle", async () => {
+    const folder = temporaryFolder();
+    const clock = new Clock();
+    const store = closing(await openStore(folder, { now: clock.now, blockCache: false }));
+    const batch = new BatchBuilder();
+    for (let i = 0; i < 2000; i++) batch.put(bytes(`k${i}`), bytes(`${i}`));
+    await store.write(batch.finish());
+    await store.checkpointMemory();
+    const keys = packKeys(Array.from({ length: 2000 }, (_, i) => bytes(`k${i}`)));
+    const snapshot = await store.snapshot();
+    const scan = store.scan({}, { blockRows: 10 });
+    await scan.next();
+    const reads = Array.from({ length: 5 }, () => store.getMany(keys));
+    const pinnedReads = Array.from({ length: 5 }, () => snapshot.getMany(keys));
+    const outcomes = Promise.allSettled(pinnedReads);
+    clock.advance(31 * minute);
+    await write(store, { after: "1" });
+    for (const values of await Promise.all(reads)) expect(text(valueAt(values, 1999))).toBe("1999");
+    for (const outcome of await outcomes) {
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject({ code: "closed" });
+    }
+    const drained = await collectRows(scan).then(
+      (rest) => rest.length,
+      (error: unknown) => (error instanceof Error && "code" in error ? error.code : error),
+    );
+    expect([1991, 1990, "closed"]).toContain(drained);
+    expect(store.failure).toBeNull();
+    expect(await epochIn(folder)).toBe(2n);
   });
 
   test("S20: a displaced writer that wakes up after the successor's objects were collected is fenced, and does not fence back", async () => {
