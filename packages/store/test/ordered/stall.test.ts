@@ -170,6 +170,39 @@ describe("stall guard", () => {
     expect(await epochIn(folder)).toBe(2n);
   });
 
+  test("writes made at every step of the end of a recovery are kept, in their order", async () => {
+    const clock = new Clock();
+    const backend = new FileBackend(fileLocation(temporaryFolder()));
+    await backend.prepareForWriting();
+    let afterOpening = (): void => undefined;
+    const inner = backend.openWriter.bind(backend);
+    vi.spyOn(backend, "openWriter").mockImplementation(async (open) => {
+      const opened = await inner(open);
+      afterOpening();
+      return opened;
+    });
+    const store = closing(await openWith(backend, clock));
+    await write(store, { first: "v" });
+    const acknowledged: Promise<unknown>[] = [];
+    // One write in each of many microtasks, so that some lie between any two steps of the recovery.
+    const keepWriting = (left: number): void => {
+      if (left === 0) return;
+      const i = acknowledged.length;
+      acknowledged.push(write(store, { [`k${i}`]: "v", last: `${i}` }));
+      queueMicrotask(() => keepWriting(left - 1));
+    };
+    afterOpening = () => {
+      afterOpening = () => undefined;
+      keepWriting(40);
+    };
+    clock.advance(31 * minute);
+    await write(store, { second: "v" });
+    await Promise.all(acknowledged);
+    expect(acknowledged).toHaveLength(40);
+    expect(await rows(store, "k", "l")).toHaveLength(40);
+    expect(text(await getOne(store, bytes("last")))).toBe("39");
+  });
+
   test("S20: a displaced writer that wakes up after the successor's objects were collected is fenced, and does not fence back", async () => {
     const folder = temporaryFolder();
     const clock = new Clock();
