@@ -21,7 +21,7 @@ export function convertValue(columnType: string, value: unknown, path: ValuesPat
     return toIndexValue(columnType, value);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new InvalidArgumentError(`${pathText(path)}[${position}] is not a ${columnType}`, {
+    throw new InvalidArgumentError(`${pathText(path)}[${position}] is no value of type ${columnType}`, {
       remedy: error.remedy,
       cause: error,
     });

@@ -1,7 +1,7 @@
 import { ConstraintError, type EntityValue } from "@moraine/codec";
 import type { FileIndexEntry, FileIndexRemoval, FileIndexVectors, IndexEntry } from "../operations.js";
-import { incomplete, RowCover } from "./completeness.js";
 import { checkArray, checkObject } from "../verbs/arguments.js";
+import { incomplete, RowCover } from "./completeness.js";
 import type { EntryBuilder } from "./entry-builder.js";
 
 type DataFile = EntityValue["data_file"];

@@ -15,7 +15,12 @@ export interface FlushedDataFile {
   readonly partialMax?: bigint;
 }
 
-const flushedDataFileNames: Names<FlushedDataFile> = { file: true, rowIdStart: true, beginSnapshot: true, partialMax: true };
+const flushedDataFileNames: Names<FlushedDataFile> = {
+  file: true,
+  rowIdStart: true,
+  beginSnapshot: true,
+  partialMax: true,
+};
 
 export interface FlushInlinedDataArguments {
   readonly table: TableId;
@@ -30,7 +35,12 @@ export interface FlushInlinedDataArguments {
   readonly throughSnapshot?: SnapshotId;
 }
 
-const flushInlinedDataNames: Names<FlushInlinedDataArguments> = { table: true, schemaVersion: true, files: true, throughSnapshot: true };
+const flushInlinedDataNames: Names<FlushInlinedDataArguments> = {
+  table: true,
+  schemaVersion: true,
+  files: true,
+  throughSnapshot: true,
+};
 
 /**
  * Moves the inline rows of one schema version to data files that the caller has written. Every chunk that was there when the

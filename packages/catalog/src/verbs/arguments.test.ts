@@ -2,6 +2,7 @@ import { type InvalidArgumentError, MoraineError } from "@moraine/codec";
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../model/draft.js";
 import { Session } from "../testing/session.js";
+import { checkKnown } from "./arguments.js";
 import { addColumn, alterColumn, dropColumn, renameColumn } from "./columns.js";
 import { expireDataFile, registerDataFile } from "./data-files.js";
 import { expireDeleteFile, registerDeleteFile } from "./delete-files.js";
@@ -184,6 +185,64 @@ describe("arguments of the wrong type", () => {
     const draft = draftWithEverything();
     for (const wrong of [undefined, null, 1, "x", [], true]) {
       expect(() => verb(draft, wrong as never)).toThrow(/^invalid argument: arguments must be an object/);
+    }
+  });
+});
+
+/** Every object of an argument tree with one name more, and where that object stands. */
+function* withUnknownName(value: Json, path: string): Generator<SpoiltCall> {
+  if (Array.isArray(value)) {
+    for (const [at, item] of (value as readonly Json[]).entries()) {
+      for (const call of withUnknownName(item, `${path}[${at}]`))
+        yield { ...call, args: (value as readonly Json[]).with(at, call.args) };
+    }
+  } else if (isRecord(value)) {
+    yield { path: path === "" ? "arguments" : path, args: { ...value, colour: undefined } };
+    for (const [key, item] of Object.entries(value)) {
+      for (const call of withUnknownName(item, path === "" ? key : `${path}.${key}`))
+        yield { ...call, args: { ...value, [key]: call.args } };
+    }
+  }
+}
+
+/** Objects of which each form has one name: the refusal shows the forms instead. */
+const hasForms = (path: string): boolean => path === "target" || path === "scope";
+
+describe("unknown options", () => {
+  it.each(verbs)("of %o are refused at every depth and change nothing", (verb, args) => {
+    const draft = draftWithEverything();
+    const before = [draft.entityChanges(), draft.changes.toText(), draft.nextCatalogId, draft.nextFileId];
+    const calls = [...withUnknownName(args, "")];
+    expect(calls.length).toBeGreaterThan(0);
+    for (const call of calls) {
+      const expected = hasForms(call.path)
+        ? `invalid argument: ${call.path} must be `
+        : `invalid argument: unknown option "colour" in ${call.path}`;
+      expect(() => verb(draft, call.args as never), call.path).toThrow(expected);
+    }
+    expect([draft.entityChanges(), draft.changes.toText(), draft.nextCatalogId, draft.nextFileId]).toEqual(before);
+  });
+
+  it("are answered with the known ones", () => {
+    const known = { name: true, unique: true } as const;
+    let thrown: unknown;
+    try {
+      checkKnown({ name: "i", uniqe: true } as never, known, "arguments");
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({
+      code: "invalid_argument",
+      message: 'invalid argument: unknown option "uniqe" in arguments',
+      remedy: "Pass nothing but name, u\u00b7nique.",
+    });
+    expect(checkKnown({ name: "i", unique: true }, known, "arguments")).toEqual({ name: "i", unique: true });
+  });
+
+  it("include names that every object inherits", () => {
+    for (const name of ["toString", "constructor", "__proto__"]) {
+      const args = JSON.parse(`{ "table": 1, "${name}": 1 }`) as object;
+      expect(() => dropTable(draftWithEverything(), args as never)).toThrow(`unknown option "${name}" in arguments`);
     }
   });
 });

@@ -31,7 +31,8 @@ export type Names<T> = Readonly<Record<keyof T, true>>;
 /** The same as `checkObject`, and refuses names that are not known: a misspelt option would silently do nothing. */
 export function checkKnown<T extends object>(value: T, known: Names<T>, argument: string): T {
   checkObject(value, argument);
-  for (const name of Object.keys(value)) if (!Object.hasOwn(known, name)) throw unknownName(name, known, argument);
+  // Names that an object inherits are read like its own. What `known` itself inherits is never `true`.
+  for (const name in value) if (known[name] !== true) throw unknownName(name, known, argument);
   return value;
 }
 

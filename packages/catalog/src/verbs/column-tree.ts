@@ -52,6 +52,13 @@ export function flattenColumns(definitions: readonly ColumnDefinition[], argumen
   return out;
 }
 
+/** The same for one column with its fields. */
+export function flattenColumn(definition: ColumnDefinition, argument: string): FlatColumn[] {
+  const out: FlatColumn[] = [];
+  addColumn(definition, argument, undefined, 1, new Set(), out);
+  return out;
+}
+
 function addLevel(
   definitions: readonly ColumnDefinition[],
   argument: string,
@@ -65,26 +72,37 @@ function addLevel(
     });
   }
   const names = new Set<string>();
-  for (const [at, definition] of checkArray(definitions, argument).entries()) {
-    const here = `${argument}[${at}]`;
-    checkKnown(definition, columnDefinitionNames, here);
-    const name = checkName(definition.name, `${here}.name`);
-    if (names.has(name)) {
-      throw new ConstraintError(`two columns of one level are called ${quoted(name)}`, {
-        remedy: "Rename one of them.",
-      });
-    }
-    names.add(name);
-    const position = out.length;
-    out.push({
-      name,
-      columnType: checkColumnType(definition.columnType, `${here}.columnType`),
-      nullsAllowed: checkBoolean(orDefault(definition.nullsAllowed, true), `${here}.nullsAllowed`),
-      defaultValue: checkOptionalString(definition.defaultValue, `${here}.defaultValue`),
-      parent,
+  for (const [at, definition] of checkArray(definitions, argument).entries())
+    addColumn(definition, `${argument}[${at}]`, parent, level, names, out);
+}
+
+/** Adds a column and what is below it. `names` are those of its siblings so far. */
+function addColumn(
+  definition: ColumnDefinition,
+  argument: string,
+  parent: number | undefined,
+  level: number,
+  names: Set<string>,
+  out: FlatColumn[],
+): void {
+  checkKnown(definition, columnDefinitionNames, argument);
+  const name = checkName(definition.name, `${argument}.name`);
+  if (names.has(name)) {
+    throw new ConstraintError(`two columns of one level are called ${quoted(name)}`, {
+      remedy: "Rename one of them.",
     });
-    if (definition.children !== undefined) addLevel(definition.children, `${here}.children`, position, level + 1, out);
   }
+  names.add(name);
+  const position = out.length;
+  out.push({
+    name,
+    columnType: checkColumnType(definition.columnType, `${argument}.columnType`),
+    nullsAllowed: checkBoolean(orDefault(definition.nullsAllowed, true), `${argument}.nullsAllowed`),
+    defaultValue: checkOptionalString(definition.defaultValue, `${argument}.defaultValue`),
+    parent,
+  });
+  if (definition.children !== undefined)
+    addLevel(definition.children, `${argument}.children`, position, level + 1, out);
 }
 
 /** A type name as it stands in the catalog. VARIANT is refused: its shredded values have no place in inline data. */

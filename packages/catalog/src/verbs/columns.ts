@@ -11,7 +11,7 @@ import {
   invalid,
   type Names,
 } from "./arguments.js";
-import { type ColumnDefinition, checkColumnType, columnValues, flattenColumns } from "./column-tree.js";
+import { type ColumnDefinition, checkColumnType, columnValues, flattenColumn } from "./column-tree.js";
 import { requireColumn, requireTable } from "./require.js";
 
 export interface AddColumnArguments {
@@ -61,7 +61,7 @@ const dropColumnNames: Names<DropColumnArguments> = { table: true, column: true 
 export function addColumn(draft: Draft, args: AddColumnArguments): ColumnId {
   checkKnown(args, addColumnNames, "arguments");
   const table = requireTable(draft, checkId(args.table, "table"));
-  const columns = flattenColumns([args.definition], "definition");
+  const columns = flattenColumn(args.definition, "definition");
   const live = draft.list("column", table.tableId);
   requireFreeColumnName(live, undefined, (columns[0] as { name: string }).name);
   const firstId = live.reduce(
