@@ -4,14 +4,12 @@ export const limits = {
   readsInFlight: 192,
   /** Gets of one `getMany` that run at the same time. */
   getWindowKeys: 64,
-  /** Gets after which a `getMany` lets timers and I/O run. */
-  getYieldKeys: 256,
+  /** Calls of the binding after which timers and I/O get their turn: a few milliseconds. */
+  callsPerTurn: 256,
   /** Rows in one block of a scan, unless the caller asks for another number. */
   scanBlockRows: 1000,
   /** Bytes at which a block of a scan is handed over, however few rows it has. */
   scanBlockBytes: 4 * 1024 * 1024,
-  /** Rows that a scan reads before it lets timers and I/O run, even inside one block. */
-  scanYieldRows: 256,
   /** A scan limited to so many rows reads block by block, without reading ahead. */
   smallScanRows: 100,
   /** How far other scans read ahead. */
@@ -76,8 +74,6 @@ export const limits = {
   readerCheckpointLifetimeMs: 600_000,
   /** Bytes of one table in memory while a reader replays the write-ahead log. */
   readerMemtableBytes: 64 * 1024 * 1024,
-  /** Tries to take a writer lock that changes hands meanwhile. */
-  lockAttempts: 10,
   /** How often a reader looks for a newer state. */
   readerPollIntervalMs: 1000,
 } as const;
