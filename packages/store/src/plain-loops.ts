@@ -13,6 +13,7 @@ import { readSlots } from "./call-slots.js";
 import { limits } from "./limits.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
 import { keyAt } from "./packed.js";
+import { turns } from "./turns.js";
 import { nextTurn } from "./within.js";
 
 /** The loops over the plain JavaScript binding: one call of the binding for each key or row. */
@@ -45,8 +46,9 @@ function onlyKey(keys: PackedKeys): Uint8Array {
 
 /** As few promises as possible: most lookups of a catalog are of one key. */
 function getSingle(from: SlateReadable, key: Uint8Array): Promise<PackedValues> {
-  if (!readSlots.tryTake()) return readSlots.take().then(() => getInSlot(from, key));
-  return getInSlot(from, key);
+  const turn = turns.next();
+  if (turn === null && readSlots.tryTake()) return getInSlot(from, key);
+  return (turn ?? Promise.resolve()).then(() => readSlots.take()).then(() => getInSlot(from, key));
 }
 
 function getInSlot(from: SlateReadable, key: Uint8Array): Promise<PackedValues> {
@@ -75,19 +77,11 @@ async function getWindow(from: SlateReadable, keys: PackedKeys): Promise<PackedV
   const values: (Uint8Array | undefined)[] = Array.from({ length: count });
   let next = 0;
   let failed = false;
-  // Gets that hit memory settle in microtasks alone. Without a pause that all workers share, timers and I/O would wait for
-  // the whole list.
-  let pause: Promise<void> | null = null;
   const worker = async (): Promise<void> => {
     while (next < count && !failed) {
       const i = next++;
-      if (i % limits.getYieldKeys === limits.getYieldKeys - 1) {
-        pause = nextTurn();
-      }
-      if (pause !== null) {
-        await pause;
-        pause = null;
-      }
+      const turn = turns.next();
+      if (turn !== null) await turn;
       if (!readSlots.tryTake()) await readSlots.take();
       try {
         values[i] = await from.get(keyAt(keys, i));
@@ -152,21 +146,27 @@ async function* scanBlocks(
     });
   });
   try {
-    const next = (): Promise<KeyValue | undefined> => iterator.next();
     let ended = false;
     while (!ended && remaining > 0) {
       const rows: KeyValue[] = [];
       let bytes = 0;
       const wanted = Math.min(blockRows, remaining);
       while (rows.length < wanted && bytes < limits.scanBlockBytes) {
-        const row = await readSlots.run(next);
+        const turn = turns.next();
+        if (turn !== null) await turn;
+        if (!readSlots.tryTake()) await readSlots.take();
+        let row: KeyValue | undefined;
+        try {
+          row = await iterator.next();
+        } finally {
+          readSlots.release();
+        }
         if (row === undefined) {
           ended = true;
           break;
         }
         rows.push(row);
         bytes += row.key.length + row.value.length;
-        if (rows.length % limits.scanYieldRows === 0) await nextTurn();
       }
       if (rows.length === 0) return;
       remaining -= rows.length;

@@ -116,6 +116,20 @@ export function describeStore(place: StorePlace): void {
       expect((await rows(store, "w", "x")).length).toBe(1000);
     });
 
+    test("lookups that go on without end do not keep a write from finishing", async () => {
+      const store = closing(await openStore(place.freshUrl()));
+      await write(store, { a: "1" });
+      let written = false;
+      const lookUp = async (): Promise<void> => {
+        while (!written) await getOne(store, bytes("a"));
+      };
+      const lookups = Array.from({ length: 20 }, lookUp);
+      await write(store, { b: "1" });
+      written = true;
+      await Promise.all(lookups);
+      expect(await rows(store)).toEqual(["a=1", "b=1"]);
+    });
+
     test("bad arguments are refused by name and leave the store usable", async () => {
       const store = closing(await openStore(place.freshUrl()));
       const bad = { code: "invalid_argument" };
