@@ -50,6 +50,7 @@ describe("index entries against live rows", () => {
       const last = Math.min(seed + sequencesPerTest, firstSeed + sequences);
       // The sequences of a test share a lake, each with a table of its own: opening one costs more than a sequence.
       const lake = await Lake.open(seed);
+      let done = 0;
       try {
         for (let current = seed; current < last; current++) {
           const sequence = await Sequence.open(lake, current);
