@@ -26,7 +26,7 @@ export interface Area {
 /** Something made when first asked for. */
 export interface Lazy<T> {
   get(): Promise<T>;
-  /** Runs `action` on it if it was made. */
+  /** Runs `action` on it if it was made. Where making it failed, whoever asked for it knows. */
   ifMade(action: (value: T) => void | Promise<void>): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   return {
     get: () => (made ??= make()),
     async ifMade(action) {
-      if (made !== undefined) await action(await made);
+      await made?.then(action, () => undefined);
     },
   };
 }

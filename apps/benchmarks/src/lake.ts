@@ -21,8 +21,8 @@ export interface LakeOptions {
   readonly indexes?: "none" | "unique" | "unique and group";
 }
 
-/** An open lake with the one table of the benchmarks: `v BIGINT`, `g BIGINT`, `name VARCHAR`. */
-export interface Lake {
+/** An open lake with the one table of the benchmarks: `v BIGINT`, `g BIGINT`, `name VARCHAR`. Disposing of it closes it. */
+export interface Lake extends AsyncDisposable {
   readonly catalog: Catalog;
   readonly place: LakePlace;
   readonly table: TableId;
@@ -57,18 +57,22 @@ export async function createLake(folder: string, { flush, indexes = "unique" }: 
   });
   const { table, byValue, byGroup } = value;
   const place = { store, dataPath, table: Number(table), byValue: Number(byValue), byGroup: Number(byGroup) };
-  return { catalog, place, ...value };
+  return lakeOf(catalog, place);
 }
 
 /** Opens a lake that was made before. */
 export async function openLake(place: LakePlace): Promise<Lake> {
-  const catalog = await Catalog.open({ store: place.store });
+  return lakeOf(await Catalog.open({ store: place.store }), place);
+}
+
+function lakeOf(catalog: Catalog, place: LakePlace): Lake {
   return {
     catalog,
     place,
     table: BigInt(place.table) as TableId,
     byValue: BigInt(place.byValue) as IndexId,
     byGroup: BigInt(place.byGroup) as IndexId,
+    [Symbol.asyncDispose]: () => catalog.close(),
   };
 }
 
@@ -79,12 +83,11 @@ const rowsPerFill = 100_000;
 
 /** Makes a lake whose unique index holds so many values, and closes it. */
 export async function fillLake(folder: string, { first, step, count }: ValueRun): Promise<LakePlace> {
-  const lake = await createLake(folder);
+  await using lake = await createLake(folder);
   for (let row = 0; row < count; row += rowsPerFill) {
     const part = { first: first + row * step, step, count: Math.min(rowsPerFill, count - row) };
     await registerRows(lake, `rows-${row}.parquet`, part);
   }
-  await lake.catalog.close();
   return lake.place;
 }
 

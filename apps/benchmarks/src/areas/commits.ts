@@ -57,12 +57,12 @@ function commitBenchmark({ sizes, folder }: BenchmarkContext, variant: Variant):
   return {
     name,
     async run() {
-      const { catalog, table } = await createLake(join(folder, name), { flush, indexes });
+      await using lake = await createLake(join(folder, name), { flush, indexes });
+      const { catalog, table } = lake;
       const measured = await latencyOf(repeats, commits, (number) => {
         const rows = rowsOf(number, sizes.rowsPerCommit);
         return catalog.commit((tx) => tx.inlineInsert({ table, rows }));
       });
-      await catalog.close();
       return [latency(name, "ms", measured, target === undefined ? {} : { target })];
     },
   };

@@ -43,7 +43,7 @@ function groupBenchmark({ sizes, folder }: BenchmarkContext, variant: Variant): 
   return {
     name,
     async run() {
-      const lake = await createLake(join(folder, name), { flush, indexes });
+      await using lake = await createLake(join(folder, name), { flush, indexes });
       let next = 0;
       const member = async (): Promise<void> => {
         for (let i = 0; i < commitsPerMember; i++) await commitRow(lake, next++);
@@ -52,7 +52,6 @@ function groupBenchmark({ sizes, folder }: BenchmarkContext, variant: Variant): 
         const elapsed = await seconds(() => Promise.all(Array.from({ length: groupMembers }, member)));
         return (groupMembers * commitsPerMember) / elapsed;
       });
-      await lake.catalog.close();
       return [rate(name, "commits", perSecond, target === undefined ? {} : { target })];
     },
   };

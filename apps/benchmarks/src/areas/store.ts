@@ -41,6 +41,15 @@ export function storeArea(context: BenchmarkContext): Area {
   };
 }
 
+async function withStore<T>(url: string, use: (store: WritableStore) => Promise<T>): Promise<T> {
+  const store = await openStore(url);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
 async function filledStore(url: string, entries: number): Promise<WritableStore> {
   const store = await openStore(url);
   await writeEntries(store, 0, entries);
@@ -66,11 +75,11 @@ function writeBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
     name: "put",
     async run() {
       const { storeEntries, slowRepeats } = sizes;
-      const store = await openStore(join(folder, "store-put"));
-      const perSecond = await medianOf(slowRepeats, async (run) => {
-        return storeEntries / (await seconds(() => writeEntries(store, run * storeEntries, storeEntries)));
+      const perSecond = await withStore(join(folder, "store-put"), (store) => {
+        return medianOf(slowRepeats, async (run) => {
+          return storeEntries / (await seconds(() => writeEntries(store, run * storeEntries, storeEntries)));
+        });
       });
-      await store.close();
       return [rate(`put, ${count(storeEntries)} entries in one durable batch`, "entries", perSecond)];
     },
   };
@@ -81,11 +90,11 @@ function durableBatchBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
     name: "durable batch",
     async run() {
       const { durableBatches, durableBatchEntries, repeats } = sizes;
-      const store = await openStore(join(folder, "store-batches"));
-      const measured = await latencyOf(repeats, durableBatches, (number) => {
-        return writeEntries(store, number * durableBatchEntries, durableBatchEntries);
+      const measured = await withStore(join(folder, "store-batches"), (store) => {
+        return latencyOf(repeats, durableBatches, (number) => {
+          return writeEntries(store, number * durableBatchEntries, durableBatchEntries);
+        });
       });
-      await store.close();
       return [latency(`durable write of a batch of ${durableBatchEntries} entries`, "ms", measured)];
     },
   };

@@ -23,7 +23,7 @@ export interface BulkCommitResult {
 /** Registers one large file in an open lake: every row's value is new, and every one is checked. */
 export async function bulkCommit(input: BulkCommitInput): Promise<BulkCommitResult> {
   const { rows, path, sizeBytes, footerBytes } = input;
-  const lake = await openLake(input.lake);
+  await using lake = await openLake(input.lake);
   const values = bigints(rows.count, (i) => rows.first + i * rows.step);
   const entries = input.entries === "supplied" ? [{ index: lake.byValue, columns: [values] }] : input.entries;
   await setImmediate();
@@ -41,6 +41,5 @@ export async function bulkCommit(input: BulkCommitInput): Promise<BulkCommitResu
   const last = rows.first + (rows.count - 1) * rows.step;
   const found = await lake.catalog.indexLookup({ index: lake.byValue, key: [last] });
   if (found.length !== 1) throw new Error("the last row of the commit is not in the index");
-  await lake.catalog.close();
   return { seconds: elapsed, peakAboveIdleMiB };
 }
