@@ -1,7 +1,13 @@
 import type { ObjectStore } from "@slatedb/uniffi";
 import type { MoraineError } from "@moraine/codec";
+import { limits } from "./limits.js";
 import type { StoreLocation } from "./location.js";
 import type { ManifestSource } from "./manifest.js";
+
+/** How many gets of one `getMany` run at the same time: enough to hide round trips where there are any. */
+export function getWindowKeys(location: StoreLocation): number {
+  return location.kind === "s3" ? limits.remoteGetWindowKeys : limits.localGetWindowKeys;
+}
 
 /** What differs between the places in which a store can lie. One object for each open handle. */
 export interface Backend extends ManifestSource {

@@ -18,7 +18,8 @@ export interface StoreLoops {
    * Both then wait for ever (seen with 16 uncached reads at a time).
    */
   readonly pooledConnections: boolean;
-  getMany(from: SlateReadable, keys: PackedKeys): Promise<PackedValues>;
+  /** `window`: gets at the same time. */
+  getMany(from: SlateReadable, keys: PackedKeys, window: number): Promise<PackedValues>;
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock>;
   /** Applies a batch without waiting for durability, or with it. The batch is copied before the call returns. Gives its sequence number. */
   write(to: SlateDb, batch: WriteBatch, awaitDurable: boolean): Promise<bigint>;

@@ -31,7 +31,7 @@ export function openStoreReader(url: string, options: ReaderOptions = {}): Promi
 }
 
 /** `openStore` with a choice of loops. */
-export async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptions): Promise<WritableStore> {
+async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptions): Promise<WritableStore> {
   const requestTimeoutMs = checkedTimeout("requestTimeoutMs", options.requestTimeoutMs, limits.requestTimeoutMs);
   const preflightTimeoutMs = checkedTimeout(
     "preflightTimeoutMs",
@@ -64,11 +64,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
 }
 
 /** `openStoreReader` with a choice of loops. */
-export async function openStoreReaderWith(
-  loops: StoreLoops,
-  url: string,
-  options: ReaderOptions,
-): Promise<ReadableStore> {
+async function openStoreReaderWith(loops: StoreLoops, url: string, options: ReaderOptions): Promise<ReadableStore> {
   const requestTimeoutMs = checkedTimeout("requestTimeoutMs", options.requestTimeoutMs, limits.requestTimeoutMs);
   const preflightTimeoutMs = checkedTimeout(
     "preflightTimeoutMs",

@@ -20,10 +20,10 @@ import { nextTurn } from "./within.js";
 export const plainLoops: StoreLoops = {
   name: "plain",
   pooledConnections: false,
-  getMany(from, keys) {
+  getMany(from, keys, window) {
     const count = keys.ends.length;
     if (count === 1) return getSingle(from, onlyKey(keys));
-    return count === 0 ? Promise.resolve(packValues([])) : getWindow(from, keys);
+    return count === 0 ? Promise.resolve(packValues([])) : getWindow(from, keys, window);
   },
   scan: scanBlocks,
   async write(to, batch, awaitDurable) {
@@ -72,7 +72,7 @@ function packOne(value: Uint8Array | undefined): PackedValues {
     : { data: value, offsets: new Uint32Array(1), lengths: Uint32Array.of(value.length) };
 }
 
-async function getWindow(from: SlateReadable, keys: PackedKeys): Promise<PackedValues> {
+async function getWindow(from: SlateReadable, keys: PackedKeys, window: number): Promise<PackedValues> {
   const count = keys.ends.length;
   const values: (Uint8Array | undefined)[] = Array.from({ length: count });
   let next = 0;
@@ -94,7 +94,7 @@ async function getWindow(from: SlateReadable, keys: PackedKeys): Promise<PackedV
     }
   };
   const workers: Promise<void>[] = [];
-  for (let i = Math.min(limits.getWindowKeys, count); i > 0; i--) workers.push(worker());
+  for (let i = Math.min(window, count); i > 0; i--) workers.push(worker());
   // Every worker is waited for before an error is passed on, so that nothing of this call is in flight afterwards.
   const results = await Promise.allSettled(workers);
   for (const result of results) if (result.status === "rejected") throw result.reason;

@@ -1,6 +1,6 @@
 import { DbReaderBuilder, type DbReader } from "@slatedb/uniffi";
 import { ClosedError, StoreUnavailableError } from "@moraine/codec";
-import type { Backend } from "./backend.js";
+import { getWindowKeys, type Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
 import type { KeyRange, PackedKeys, PackedValues, ReadableStore, RowBlock, ScanOptions } from "./interface.js";
 import { limits } from "./limits.js";
@@ -34,6 +34,7 @@ export class SlateReader implements ReadableStore {
     this.#source = {
       from: reader,
       loops,
+      windowKeys: getWindowKeys(backend.location),
       deadlines,
       failed: (error, doing) => (this.#closed !== null ? closedReader() : storeErrorFrom(error, doing)),
     };

@@ -9,6 +9,8 @@ import { detach } from "./within.js";
 export interface ReadSource {
   readonly from: SlateReadable;
   readonly loops: StoreLoops;
+  /** Gets of one `getMany` at the same time. */
+  readonly windowKeys: number;
   readonly deadlines: Deadlines;
   /** Turns an error of the binding into ours, and ends the handle where that error does. */
   readonly failed: (error: unknown, doing: string) => Error;
@@ -19,7 +21,7 @@ export function getChecked(source: ReadSource, keys: PackedKeys): Promise<Packed
   let call: Promise<PackedValues>;
   try {
     checkKeys(keys);
-    call = source.loops.getMany(source.from, keys);
+    call = source.loops.getMany(source.from, keys, source.windowKeys);
   } catch (error) {
     return Promise.reject(source.failed(error, "a read failed"));
   }

@@ -1,6 +1,6 @@
 import { ClosedError, FencedError, type MoraineError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import { checkBatch } from "./arguments.js";
-import type { Backend } from "./backend.js";
+import { getWindowKeys, type Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
 import { Engine, shutdownQuietly, type EngineOptions } from "./engine.js";
 import type {
@@ -226,6 +226,7 @@ export class SlateWriter implements WritableStore {
     return {
       from: engine.db,
       loops: this.#loops,
+      windowKeys: getWindowKeys(this.#backend.location),
       deadlines: this.#deadlines,
       failed: (error, doing) => this.#readFailed(engine, error, doing),
     };

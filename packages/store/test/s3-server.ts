@@ -20,7 +20,7 @@ export interface S3Server {
 }
 
 /** Where versitygw is: `VERSITYGW`, then PATH, where `go install` puts it, and `.cache/bin` of the repository. Undefined when it is nowhere. */
-export function findS3Server(): string | undefined {
+function findS3Server(): string | undefined {
   const named = process.env["VERSITYGW"];
   if (named !== undefined && named !== "") return named;
   const goPath = process.env["GOPATH"] ?? join(homedir(), "go");
