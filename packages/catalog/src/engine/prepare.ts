@@ -248,7 +248,7 @@ class Preparation {
       }
       return { columnId, name, columnType: column.columnType, initialDefault: column.initialDefault };
     });
-    const vectors = decodeChunk(schema.parsed, op.parts ?? decodeBody(op.body), columns);
+    const vectors = decodeChunk(schema.parsed, op.parts ?? decodeBody(op.body, op.rowCount), columns);
     const rowIds = denseRowIds(op.rowIdStart, op.rowCount);
     const rows =
       dead.size === 0 ? undefined : Uint32Array.from({ length: op.rowCount }, (_, i) => i).filter((i) => !dead.has(i));

@@ -1,4 +1,5 @@
-import { damagedMessage, flatStructBytes, FlatTable, readFlatCount } from "./flat-table.js";
+import { CorruptionError } from "@moraine/codec";
+import { FlatTable } from "./flat-table.js";
 
 /**
  * The body of an inline chunk is one Arrow IPC record batch without its stream framing: a little-endian `u32` with the length
@@ -26,6 +27,7 @@ const bufferAlignmentBytes = 8;
 const metadataVersionV5 = 4;
 const headerTypeRecordBatch = 3;
 const fixedHeaderBytes = 88;
+const structBytes = 16;
 
 function aligned(bytes: number): number {
   return Math.ceil(bytes / bufferAlignmentBytes) * bufferAlignmentBytes;
@@ -34,7 +36,7 @@ function aligned(bytes: number): number {
 /** Encodes a record batch as the body of an inline chunk. */
 export function encodeBody(parts: RecordBatchParts): Uint8Array {
   const { nodes, buffers } = parts;
-  const messageBytes = fixedHeaderBytes + flatStructBytes * nodes.length + 8 + flatStructBytes * buffers.length;
+  const messageBytes = fixedHeaderBytes + structBytes * nodes.length + 8 + structBytes * buffers.length;
   let bodyBytes = 0;
   for (const buffer of buffers) bodyBytes += aligned(buffer.byteLength);
   const out = new Uint8Array(4 + messageBytes + bodyBytes);
@@ -63,13 +65,13 @@ export function encodeBody(parts: RecordBatchParts): Uint8Array {
   view.setInt32(at + 56, 16, true);
   view.setUint32(at + 60, 24, true);
   view.setBigInt64(at + 64, BigInt(parts.length), true);
-  view.setUint32(at + 72, 20 + flatStructBytes * nodes.length, true);
+  view.setUint32(at + 72, 20 + structBytes * nodes.length, true);
   view.setUint32(at + 84, nodes.length, true);
   let position = at + fixedHeaderBytes;
   for (const node of nodes) {
     view.setBigInt64(position, BigInt(node.length), true);
     view.setBigInt64(position + 8, BigInt(node.nullCount), true);
-    position += flatStructBytes;
+    position += structBytes;
   }
   view.setUint32(position + 4, buffers.length, true);
   position += 8;
@@ -78,41 +80,50 @@ export function encodeBody(parts: RecordBatchParts): Uint8Array {
   for (const buffer of buffers) {
     view.setBigInt64(position, BigInt(offset), true);
     view.setBigInt64(position + 8, BigInt(buffer.byteLength), true);
-    position += flatStructBytes;
+    position += structBytes;
     out.set(buffer, bodyStart + offset);
     offset += aligned(buffer.byteLength);
   }
   return out;
 }
 
-/** Takes the body of an inline chunk apart. Buffers are views into `body`, copied only where alignment asks for it. */
-export function decodeBody(body: Uint8Array): RecordBatchParts {
+function damaged(what: string): CorruptionError {
+  return new CorruptionError(`inline chunk body: ${what}`);
+}
+
+/**
+ * Takes the body of an inline chunk apart. Buffers are views into `body`.
+ *
+ * Errors: `corruption` for bytes that are no record batch of so many rows.
+ */
+export function decodeBody(body: Uint8Array, rowCount: number): RecordBatchParts {
   const whole = new DataView(body.buffer, body.byteOffset, body.byteLength);
-  if (body.byteLength < 4) throw damagedMessage("shorter than its length field");
+  if (body.byteLength < 4) throw damaged("shorter than its length field");
   const messageBytes = whole.getUint32(0, true);
-  if (4 + messageBytes > body.byteLength) throw damagedMessage("message cut short");
+  if (4 + messageBytes > body.byteLength) throw damaged("message cut short");
   const view = new DataView(body.buffer, body.byteOffset + 4, messageBytes);
-  const message = FlatTable.root(view);
-  if (message.uint8(1) !== headerTypeRecordBatch) throw damagedMessage("not a record batch");
+  const message = FlatTable.root(view, "inline chunk body");
+  if (message.uint8(1) !== headerTypeRecordBatch) throw damaged("not a record batch");
   const batch = message.table(2);
-  if (batch === undefined) throw damagedMessage("no record batch");
-  if (batch.has(3)) throw damagedMessage("compressed record batch");
+  if (batch === undefined) throw damaged("no record batch");
+  if (batch.has(3)) throw damaged("compressed record batch");
   const nodes: FieldNode[] = [];
-  const nodeVector = batch.vector(1, flatStructBytes);
+  const nodeVector = batch.vector(1, structBytes);
   for (let i = 0; i < nodeVector.count; i++) {
-    const position = nodeVector.position + i * flatStructBytes;
-    nodes.push({ length: readFlatCount(view, position), nullCount: readFlatCount(view, position + 8) });
+    const position = nodeVector.position + i * structBytes;
+    nodes.push({ length: batch.countAt(position), nullCount: batch.countAt(position + 8) });
   }
   const buffers: BodyBuffer[] = [];
   const bodyStart = 4 + messageBytes;
-  const bufferVector = batch.vector(2, flatStructBytes);
+  const bufferVector = batch.vector(2, structBytes);
   for (let i = 0; i < bufferVector.count; i++) {
-    const position = bufferVector.position + i * flatStructBytes;
-    const offset = bodyStart + readFlatCount(view, position);
-    const length = readFlatCount(view, position + 8);
-    if (offset + length > body.byteLength) throw damagedMessage("buffer outside of the body");
-    const bytes = body.subarray(offset, offset + length);
-    buffers.push(bytes.byteOffset % bufferAlignmentBytes === 0 ? bytes : bytes.slice());
+    const position = bufferVector.position + i * structBytes;
+    const offset = bodyStart + batch.countAt(position);
+    const length = batch.countAt(position + 8);
+    if (offset + length > body.byteLength) throw damaged("buffer outside of the body");
+    buffers.push(body.subarray(offset, offset + length));
   }
-  return { length: batch.count(0), nodes, buffers };
+  const length = batch.count(0);
+  if (length !== rowCount) throw damaged(`${length} rows in place of ${rowCount}`);
+  return { length, nodes, buffers };
 }

@@ -2,8 +2,6 @@ import { CorruptionError, type IndexableType, parseColumnType, UnsupportedError 
 import {
   Binary,
   Bool,
-  BufferType,
-  Data,
   DataType,
   DateDay,
   Decimal,
@@ -16,7 +14,6 @@ import {
   Int32,
   Int64,
   List,
-  makeData,
   Map_,
   RecordBatchReader,
   Schema,
@@ -37,8 +34,7 @@ import {
 } from "apache-arrow";
 import { quoted } from "../model/error-text.js";
 import { fieldType, mapEntriesField } from "./arrow-access.js";
-import type { RecordBatchParts } from "./arrow-body.js";
-import { checkedSchemaMessage } from "./arrow-schema-check.js";
+import { checkSchemaStream } from "./schema-stream.js";
 
 /** A column with its nested fields, as inline rows need it. */
 export interface InlineColumn {
@@ -116,12 +112,14 @@ function scalarArrowType(type: IndexableType): DataType {
   }
 }
 
-function nestedKind(columnType: string): "struct" | "list" | "map" | undefined {
+/** Whether a column is nested, and how. */
+export function nestedKind(columnType: string): "struct" | "list" | "map" | undefined {
   const lower = columnType.trim().toLowerCase();
   return lower === "struct" || lower === "list" || lower === "map" ? lower : undefined;
 }
 
-function childOf(column: InlineColumn, position: number): InlineColumn {
+/** A field of a nested column: a list has one, a map its key and its value. */
+export function childOf(column: InlineColumn, position: number): InlineColumn {
   const child = column.children[position];
   if (child === undefined) throw new CorruptionError(`nested column ${quoted(column.name)} lacks a child`);
   return child;
@@ -182,11 +180,7 @@ function extentOf(type: DataType): Extent {
       : DataType.isStruct(type) || DataType.isFixedSizeList(type)
         ? 1
         : undefined;
-  if (own === undefined) {
-    // Throws for a width that the type does not have.
-    fixedBytes(type, 0);
-    return { nodes: 1, buffers: 2 };
-  }
+  if (own === undefined) return { nodes: 1, buffers: 2 };
   let nodes = 1;
   let buffers = own;
   for (const child of childrenOf(type)) {
@@ -197,15 +191,16 @@ function extentOf(type: DataType): Extent {
   return { nodes, buffers };
 }
 
-function childrenOf(type: DataType): readonly Field[] {
+export function childrenOf(type: DataType): readonly Field[] {
   const children: unknown = type.children;
   return Array.isArray(children) ? (children as readonly Field[]) : [];
 }
 
 /** Parses a schema record. Fails with `corruption` where the bytes are no Arrow schema. */
 export function parseSchema(bytes: Uint8Array): InlineSchema {
+  checkSchemaStream(bytes);
   try {
-    const reader = RecordBatchReader.from(checkedSchemaMessage(bytes));
+    const reader = RecordBatchReader.from(bytes);
     reader.open();
     return layOut(reader.schema.fields);
   } catch (cause) {
@@ -229,117 +224,4 @@ function layOut(fields: readonly Field[]): InlineSchema {
     bufferCount += extent.buffers;
   }
   return { fields: inlineFields, nodeCount, bufferCount };
-}
-
-/** Reads one top-level field of a record batch into Arrow data. */
-export function readField(schema: InlineSchema, parts: RecordBatchParts, position: number): Data {
-  const field = schema.fields[position];
-  if (field === undefined) throw new CorruptionError(`inline chunk has no field ${position}`);
-  if (parts.nodes.length !== schema.nodeCount || parts.buffers.length !== schema.bufferCount) {
-    throw new CorruptionError("inline chunk does not have the shape of its schema");
-  }
-  if (parts.nodes[field.firstNode]?.length !== parts.length) {
-    throw new CorruptionError("inline chunk whose columns differ in length");
-  }
-  return readData(field.type, parts, { node: field.firstNode, buffer: field.firstBuffer });
-}
-
-interface Cursor {
-  node: number;
-  buffer: number;
-}
-
-function readData(type: DataType, parts: RecordBatchParts, cursor: Cursor): Data {
-  const node = parts.nodes[cursor.node++];
-  if (node === undefined) throw new CorruptionError("inline chunk lacks a field node");
-  const take = (leastBytes: number): Uint8Array => {
-    const buffer = parts.buffers[cursor.buffer++];
-    if (buffer === undefined || buffer.byteLength < leastBytes)
-      throw new CorruptionError("inline chunk lacks a buffer");
-    return buffer;
-  };
-  const { length, nullCount } = node;
-  if (nullCount > length) throw new CorruptionError("inline chunk with more NULLs than rows");
-  if (DataType.isNull(type)) return makeData({ type, length });
-  const validity = take(nullCount === 0 ? 0 : Math.ceil(length / 8));
-  const nullBitmap = nullCount === 0 ? null : validity;
-  if (DataType.isStruct(type)) {
-    const children = childrenOf(type).map((child) => readData(fieldType(child), parts, cursor));
-    if (children.some((child) => child.length !== length)) {
-      throw new CorruptionError("inline struct whose fields differ in length");
-    }
-    return makeData({ type, length, nullCount, nullBitmap, children });
-  }
-  if (DataType.isFixedSizeList(type)) {
-    const child = childrenOf(type)[0];
-    if (child === undefined) throw new CorruptionError("inline list without a child");
-    return makeData({ type, length, nullCount, nullBitmap, child: readData(fieldType(child), parts, cursor) });
-  }
-  if (DataType.isList(type) || DataType.isMap(type)) {
-    const valueOffsets = int32View(take(length === 0 ? 0 : (length + 1) * 4));
-    const child = childrenOf(type)[0];
-    if (child === undefined) throw new CorruptionError("inline list without a child");
-    const data = readData(fieldType(child), parts, cursor);
-    checkOffsets(valueOffsets, length, data.length);
-    return DataType.isList(type)
-      ? makeData({ type, length, nullCount, nullBitmap, valueOffsets, child: data })
-      : makeData({ type, length, nullCount, nullBitmap, valueOffsets, child: data as Data<Struct> });
-  }
-  if (DataType.isUtf8(type) || DataType.isBinary(type)) {
-    const offsets = int32View(take(length === 0 ? 0 : (length + 1) * 4));
-    const data = take(0);
-    checkOffsets(offsets, length, data.byteLength);
-    return DataType.isUtf8(type)
-      ? makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data })
-      : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
-  }
-  if (DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)) {
-    const raw = take(length === 0 ? 0 : (length + 1) * 8);
-    const offsets = new BigInt64Array(raw.buffer, raw.byteOffset, Math.floor(raw.byteLength / 8));
-    const data = take(0);
-    checkOffsets(offsets, length, data.byteLength);
-    return DataType.isLargeUtf8(type)
-      ? makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data })
-      : makeData({ type, length, nullCount, nullBitmap, valueOffsets: offsets, data });
-  }
-  const values = typedView(type, take(fixedBytes(type, length)));
-  const buffers =
-    nullBitmap === null
-      ? { [BufferType.DATA]: values }
-      : { [BufferType.DATA]: values, [BufferType.VALIDITY]: nullBitmap };
-  return new Data(type, 0, length, nullCount, buffers);
-}
-
-/** The elements of a list, text or blob column lie one after another within their `available` values or bytes. */
-function checkOffsets(offsets: Int32Array | BigInt64Array, length: number, available: number): void {
-  if (length === 0) return;
-  let previous: number | bigint = offsets[0] ?? -1;
-  if (previous < 0) throw new CorruptionError("inline chunk with a negative offset");
-  for (let i = 1; i <= length; i++) {
-    const offset: number | bigint = offsets[i] ?? -1;
-    if (offset < previous) throw new CorruptionError("inline chunk with offsets that run backwards");
-    previous = offset;
-  }
-  if (previous > available) throw new CorruptionError("inline chunk with an offset beyond its values");
-}
-
-function fixedBytes(type: DataType, length: number): number {
-  if (DataType.isBool(type)) return Math.ceil(length / 8);
-  if (DataType.isFixedSizeBinary(type)) return type.byteWidth * length;
-  if (DataType.isDecimal(type)) return (type.bitWidth / 8) * length;
-  const ArrayType = type.ArrayType as { readonly BYTES_PER_ELEMENT: number };
-  return ArrayType.BYTES_PER_ELEMENT * length;
-}
-
-function typedView(type: DataType, bytes: Uint8Array): ArrayBufferView {
-  if (DataType.isBool(type) || DataType.isFixedSizeBinary(type)) return bytes;
-  const ArrayType = type.ArrayType as unknown as {
-    readonly BYTES_PER_ELEMENT: number;
-    new (buffer: ArrayBufferLike, offset: number, length: number): ArrayBufferView;
-  };
-  return new ArrayType(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / ArrayType.BYTES_PER_ELEMENT));
-}
-
-function int32View(bytes: Uint8Array): Int32Array {
-  return new Int32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.byteLength / 4));
 }

@@ -53,10 +53,17 @@ function idOf(key: ChunkId): ChunkId {
   return { schemaVersion: key.schemaVersion, beginSnapshot: key.beginSnapshot, chunkSeq: key.chunkSeq };
 }
 
+/** A record may say anything; no column takes less than a bit for a row, so that a body bounds its rows. */
+function checkedRowCount({ body, rowCount }: InlineChunkValue): number {
+  if (rowCount > 8n * BigInt(body.byteLength))
+    throw new CorruptionError("an inline chunk of more rows than its body can hold");
+  return Number(rowCount);
+}
+
 function contentOf(value: InlineChunkValue): Pick<InlineChunk, "rowIdStart" | "rowCount" | "body"> {
   return {
     rowIdStart: value.rowIdStart,
-    rowCount: Number(value.rowCount),
+    rowCount: checkedRowCount(value),
     body: value.body,
   };
 }

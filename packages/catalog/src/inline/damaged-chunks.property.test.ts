@@ -98,10 +98,10 @@ function readEveryValue(table: Table): void {
 
 describe("damaged inline records", () => {
   it("reads the undamaged records back", () => {
-    const table = chunkTable(schema, bodyBytes);
+    const table = chunkTable(schema, bodyBytes, 3);
     expect(table.numRows).toBe(3);
     expect(table.getChild("name")?.get(1)).toBe("long text that is not small");
-    expect(chunkTable(schema, encodeBody(decodeBody(bodyBytes))).toString()).toBe(table.toString());
+    expect(chunkTable(schema, encodeBody(decodeBody(bodyBytes, 3)), 3).toString()).toBe(table.toString());
   });
 
   it("refuses a damaged schema or reads it, with a typed error", () => {
@@ -116,7 +116,7 @@ describe("damaged inline records", () => {
   it("refuses a damaged body or reads its rows, with a typed error", () => {
     fc.assert(
       fc.property(damage, (steps) => {
-        typedErrorOr(() => readEveryValue(chunkTable(schema, damaged(bodyBytes, steps))));
+        typedErrorOr(() => readEveryValue(chunkTable(schema, damaged(bodyBytes, steps), 3)));
       }),
       runs,
     );
@@ -125,7 +125,7 @@ describe("damaged inline records", () => {
   it("refuses a body under a damaged schema or lays its columns out, with a typed error", () => {
     fc.assert(
       fc.property(damage, (steps) => {
-        typedErrorOr(() => chunkTable(parseSchema(damaged(schemaBytes, steps)), bodyBytes));
+        typedErrorOr(() => chunkTable(parseSchema(damaged(schemaBytes, steps)), bodyBytes, 3));
       }),
       runs,
     );
@@ -135,7 +135,7 @@ describe("damaged inline records", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
         expect(() => parseSchema(bytes)).toThrow(MoraineError);
-        expect(() => decodeBody(bytes)).toThrow(MoraineError);
+        expect(() => decodeBody(bytes, 3)).toThrow(MoraineError);
       }),
       runs,
     );

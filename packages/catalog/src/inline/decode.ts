@@ -2,7 +2,8 @@ import { type ColumnVector, CorruptionError } from "@moraine/codec";
 import { defaultVector, vectorFromArrow } from "@moraine/scoped-reader";
 import { quoted } from "../model/error-text.js";
 import type { RecordBatchParts } from "./arrow-body.js";
-import { type InlineSchema, readField } from "./arrow-schema.js";
+import { readField } from "./arrow-read.js";
+import type { InlineSchema } from "./arrow-schema.js";
 
 /** A column as a chunk is asked for it. */
 export interface ChunkColumn {

@@ -6,10 +6,8 @@ import {
   parseColumnType,
   toIndexValue,
 } from "@moraine/codec";
-import { Table, tableToIPC, vectorFromArray } from "apache-arrow";
-import { type BodyBuffer, decodeBody, type FieldNode, type RecordBatchParts } from "./arrow-body.js";
-import { arrowTypeOf, type InlineColumn } from "./arrow-schema.js";
-import { bodiesOfStream } from "./arrow-stream.js";
+import type { BodyBuffer, FieldNode, RecordBatchParts } from "./arrow-body.js";
+import { childOf, type InlineColumn, nestedKind } from "./arrow-schema.js";
 import { quoted } from "../model/error-text.js";
 
 /** A row as plain values by column name. A missing column is NULL. */
@@ -27,7 +25,7 @@ const empty: BodyBuffer = new Uint8Array(0);
 export function encodeRows(columns: readonly WritableColumn[], rows: readonly PlainRow[]): RecordBatchParts {
   const known = new Set(columns.map((column) => column.name));
   rows.forEach((row, position) => {
-    if (typeof row !== "object" || row === null) {
+    if (typeof row !== "object" || row === null || Array.isArray(row)) {
       throw new InvalidArgumentError(`rows[${position}] is no object`, {
         remedy: "Pass each row as an object of column values.",
       });
@@ -43,79 +41,156 @@ export function encodeRows(columns: readonly WritableColumn[], rows: readonly Pl
       }
     }
   });
-  const nodes: FieldNode[] = [];
-  const buffers: BodyBuffer[] = [];
-  for (const column of columns) encodeColumn(column, rows, nodes, buffers);
-  return { length: rows.length, nodes, buffers };
+  const sink: Sink = { nodes: [], buffers: [] };
+  const positions = [...rows.keys()];
+  for (const column of columns) encodeColumn(column, rows, positions, sink);
+  return { length: rows.length, ...sink };
+}
+
+/** Encoded columns in depth-first order. */
+interface Sink {
+  readonly nodes: FieldNode[];
+  readonly buffers: BodyBuffer[];
+}
+
+/** Values of one column or nested field, `null` for NULL, with the row that each of them belongs to. */
+interface Inputs {
+  /** For messages: the column's name, then those of the fields down to this one. */
+  readonly path: string;
+  readonly values: readonly unknown[];
+  readonly rows: readonly number[];
 }
 
 function encodeColumn(
   column: WritableColumn,
   rows: readonly PlainRow[],
-  nodes: FieldNode[],
-  buffers: BodyBuffer[],
+  positions: readonly number[],
+  sink: Sink,
 ): void {
-  const validity = new Uint8Array(Math.ceil(rows.length / 8));
-  let nullCount = 0;
-  const inputs: unknown[] = [];
-  rows.forEach((row, position) => {
-    const input = Object.hasOwn(row, column.name) ? row[column.name] : undefined;
-    if (input === null || input === undefined) {
-      if (!column.nullsAllowed) {
-        throw new ConstraintError(
-          `rows[${position}] has NULL in column ${quoted(column.name)}, which does not allow it`,
-          {
-            remedy: "Give the column a value, or allow NULL in it.",
-          },
-        );
-      }
-      nullCount += 1;
-      inputs.push(null);
-    } else {
-      validity[position >> 3] = (validity[position >> 3] ?? 0) | (1 << (position & 7));
-      inputs.push(input);
-    }
+  const values = rows.map((row, position) => {
+    const value = Object.hasOwn(row, column.name) ? row[column.name] : undefined;
+    if (value !== null && value !== undefined) return value;
+    if (column.nullsAllowed) return null;
+    throw new ConstraintError(`rows[${position}] has NULL in column ${quoted(column.name)}, which does not allow it`, {
+      remedy: "Give the column a value, or allow NULL in it.",
+    });
   });
-  if (column.children.length > 0) {
-    const parts = nestedParts(column, inputs);
-    nodes.push(...parts.nodes);
-    buffers.push(...parts.buffers);
-    return;
-  }
-  const type = parseColumnType(column.columnType);
-  const values = inputs.map((input, position) => (input === null ? null : convert(column, input, position)));
-  nodes.push({ length: rows.length, nullCount });
-  buffers.push(nullCount === 0 ? empty : validity);
-  encodeValues(type, values, buffers);
+  encodeInputs(column, { path: column.name, values, rows: positions }, sink);
 }
 
-function convert(column: InlineColumn, input: unknown, position: number): IndexValue {
+function encodeInputs(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+  const { values } = inputs;
+  const validity = new Uint8Array(Math.ceil(values.length / 8));
+  let nullCount = 0;
+  values.forEach((value, i) => {
+    if (value === null) nullCount += 1;
+    else validity[i >> 3] = (validity[i >> 3] ?? 0) | (1 << (i & 7));
+  });
+  sink.nodes.push({ length: values.length, nullCount });
+  sink.buffers.push(nullCount === 0 ? empty : validity);
+  switch (nestedKind(column.columnType)) {
+    case "struct":
+      encodeStruct(column, inputs, sink);
+      return;
+    case "list":
+      encodeList(column, inputs, sink);
+      return;
+    case "map":
+      encodeMap(column, inputs, sink);
+      return;
+    case undefined:
+      encodeValues(
+        parseColumnType(column.columnType),
+        values.map((value, i) => (value === null ? null : convert(column, inputs, i))),
+        sink.buffers,
+      );
+  }
+}
+
+function encodeStruct(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+  const known = new Set(column.children.map(({ name }) => name));
+  inputs.values.forEach((value, i) => {
+    if (value === null) return;
+    if (typeof value !== "object" || Array.isArray(value))
+      throw unfit(inputs, i, "is not an object of the struct's fields");
+    for (const name of Object.keys(value)) {
+      if (!known.has(name)) throw unfit(inputs, i, `names field ${quoted(name)}, which the struct does not have`);
+    }
+  });
+  for (const field of column.children) {
+    const values = inputs.values.map((value) => {
+      if (value === null || !Object.hasOwn(value as object, field.name)) return null;
+      return (value as Readonly<Record<string, unknown>>)[field.name] ?? null;
+    });
+    encodeInputs(field, { path: `${inputs.path}.${field.name}`, values, rows: inputs.rows }, sink);
+  }
+}
+
+function encodeList(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+  const lists = inputs.values.map((value, i): readonly unknown[] => {
+    if (value === null) return [];
+    if (!Array.isArray(value)) throw unfit(inputs, i, "is not an array");
+    return value.map((element: unknown) => element ?? null);
+  });
+  pushOffsets(lists, sink);
+  encodeInputs(childOf(column, 0), flattened(inputs, "element", lists), sink);
+}
+
+function encodeMap(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+  const maps = inputs.values.map((value, i): readonly (readonly [unknown, unknown])[] => {
+    if (value === null) return [];
+    if (!(value instanceof Map)) throw unfit(inputs, i, "is not a Map");
+    const entries: (readonly [unknown, unknown])[] = [...(value as ReadonlyMap<unknown, unknown>)];
+    if (entries.some(([key]) => key === null || key === undefined)) throw unfit(inputs, i, "has a NULL key");
+    return entries;
+  });
+  pushOffsets(maps, sink);
+  sink.nodes.push({ length: maps.reduce((sum, entries) => sum + entries.length, 0), nullCount: 0 });
+  sink.buffers.push(empty);
+  const keys = maps.map((entries) => entries.map(([key]) => key));
+  const values = maps.map((entries) => entries.map(([, value]) => value ?? null));
+  encodeInputs(childOf(column, 0), flattened(inputs, "key", keys), sink);
+  encodeInputs(childOf(column, 1), flattened(inputs, "value", values), sink);
+}
+
+function flattened(inputs: Inputs, name: string, lists: readonly (readonly unknown[])[]): Inputs {
+  const rows = lists.flatMap((list, i) => list.map(() => inputs.rows[i] ?? 0));
+  return { path: `${inputs.path}.${name}`, values: lists.flat(), rows };
+}
+
+function pushOffsets(lists: readonly (readonly unknown[])[], sink: Sink): void {
+  const offsets = new Int32Array(lists.length + 1);
+  lists.forEach((list, i) => {
+    offsets[i + 1] = (offsets[i] ?? 0) + list.length;
+  });
+  sink.buffers.push(bytesOf(offsets));
+}
+
+function convert(column: InlineColumn, inputs: Inputs, i: number): IndexValue {
   try {
-    return toIndexValue(column.columnType, input);
+    return toIndexValue(column.columnType, inputs.values[i]);
   } catch (cause) {
     if (!(cause instanceof InvalidArgumentError)) throw cause;
-    throw new InvalidArgumentError(`rows[${position}], column ${quoted(column.name)}: ${withoutKind(cause.message)}`, {
+    throw new InvalidArgumentError(`${placeOf(inputs, i)}: ${withoutKind(cause.message)}`, {
       remedy: cause.remedy,
       cause,
     });
   }
 }
 
+function unfit(inputs: Inputs, i: number, what: string): InvalidArgumentError {
+  return new InvalidArgumentError(`${placeOf(inputs, i)}: a value ${what}`, {
+    remedy: "Pass objects for structs, arrays for lists, a Map for maps, and null for NULL.",
+  });
+}
+
+function placeOf(inputs: Inputs, i: number): string {
+  return `rows[${inputs.rows[i] ?? 0}], column ${quoted(inputs.path)}`;
+}
+
 /** The text of an error without the kind that begins it, to be quoted in another one of that kind. */
 function withoutKind(message: string): string {
   return message.slice(message.indexOf(": ") + 2);
-}
-
-function nestedParts(column: InlineColumn, inputs: readonly unknown[]): RecordBatchParts {
-  const type = arrowTypeOf(column);
-  const bodies = bodiesOfStream(tableToIPC(new Table({ [column.name]: vectorFromArray(inputs, type) }), "stream"));
-  const body = bodies[0];
-  if (body === undefined || bodies.length !== 1) {
-    throw new InvalidArgumentError(`column ${quoted(column.name)}: nested values could not be encoded`, {
-      remedy: "Pass the rows as an Arrow record batch.",
-    });
-  }
-  return decodeBody(body);
 }
 
 function bytesOf(array: ArrayBufferView): Uint8Array {

@@ -1,57 +1,92 @@
 import { CorruptionError } from "@moraine/codec";
 
-/**
- * Checked access to the tables of a flatbuffer, as Arrow's messages are made of them. Every offset comes from outside, so
- * every step is bounds-checked; what lies outside of the message is damage and never read.
- */
+const offsetBytes = 4;
+const maxCount = 0x7fff_ffff;
+/** Other readers take the size of a description for a signed number, and half of a slot for a whole one. */
+const largestTableDescription = 0x7fff;
 
-/** Bytes of one struct in the vectors of an Arrow record batch: two 64-bit numbers. */
-export const flatStructBytes = 16;
-
-const maxCount = 0x7fff_ffffn;
-
-/** Where a vector begins and how many elements it has. */
+/** Where the elements of a vector begin, and how many there are. */
 export interface FlatVector {
   readonly position: number;
   readonly count: number;
 }
 
-const noElements: FlatVector = { position: 0, count: 0 };
-
-/** The error for bytes that are no Arrow message. */
-export function damagedMessage(what: string): CorruptionError {
-  return new CorruptionError(`inline Arrow message: ${what}`);
-}
-
-/** A signed 64-bit count, length or offset. A negative one, or one above 2^31 - 1, is damage. */
-export function readFlatCount(view: DataView, position: number): number {
-  const value = view.getBigInt64(position, true);
-  if (value < 0n || value > maxCount) throw damagedMessage("length out of range");
-  return Number(value);
-}
-
-/** One table of a flatbuffer. Fields are named by their number in Arrow's schema files. */
+/** Checked access to the tables of a flatbuffer. Every offset comes from outside, so every step is bounds-checked. */
 export class FlatTable {
   readonly #view: DataView;
+  readonly #what: string;
   readonly #position: number;
   readonly #vtable: number;
   readonly #vtableBytes: number;
 
-  private constructor(view: DataView, position: number) {
+  private constructor(view: DataView, what: string, position: number) {
     this.#view = view;
+    this.#what = what;
     this.#position = position;
-    if (position + 4 > view.byteLength) throw damagedMessage("table outside of the message");
+    if (position + 4 > view.byteLength) throw this.#damaged("table outside of the message");
     this.#vtable = position - view.getInt32(position, true);
-    if (this.#vtable < 0 || this.#vtable + 4 > view.byteLength)
-      throw damagedMessage("table description outside of the message");
+    if (this.#vtable < 0 || this.#vtable + 4 > view.byteLength) {
+      throw this.#damaged("table description outside of the message");
+    }
     this.#vtableBytes = view.getUint16(this.#vtable, true);
-    if (this.#vtable + this.#vtableBytes > view.byteLength) throw damagedMessage("table description cut short");
+    const isOdd = this.#vtableBytes % 2 !== 0 || this.#vtableBytes > largestTableDescription;
+    if (isOdd || this.#vtable + this.#vtableBytes > view.byteLength) {
+      throw this.#damaged("table description cut short");
+    }
   }
 
-  /** The root table of a message. */
-  static root(view: DataView): FlatTable {
-    if (view.byteLength < 4) throw damagedMessage("message cut short");
-    return new FlatTable(view, view.getUint32(0, true));
+  /** The table that a message begins with. `what` names the bytes in error texts. */
+  static root(view: DataView, what: string): FlatTable {
+    if (view.byteLength < offsetBytes) throw new CorruptionError(`${what}: message cut short`);
+    return new FlatTable(view, what, view.getUint32(0, true));
+  }
+
+  has(index: number): boolean {
+    return this.#field(index, 1) !== undefined;
+  }
+
+  uint8(index: number): number {
+    const position = this.#field(index, 1);
+    return position === undefined ? 0 : this.#view.getUint8(position);
+  }
+
+  /** A 64-bit count or offset of a field; 0 where it is left out. */
+  count(index: number): number {
+    const position = this.#field(index, 8);
+    return position === undefined ? 0 : this.countAt(position);
+  }
+
+  /** A 64-bit count or offset. Arrow's are signed; a negative or very large one is damage. */
+  countAt(position: number): number {
+    const value = this.#view.getBigInt64(position, true);
+    if (value < 0n || value > BigInt(maxCount)) throw this.#damaged("length out of range");
+    return Number(value);
+  }
+
+  table(index: number): FlatTable | undefined {
+    const position = this.#field(index, offsetBytes);
+    return position === undefined ? undefined : this.#tableAt(position);
+  }
+
+  /** The tables of a vector of tables; none where the field is left out. */
+  tables(index: number): FlatTable[] {
+    const { position, count } = this.vector(index, offsetBytes);
+    return Array.from({ length: count }, (_, i) => this.#tableAt(position + i * offsetBytes));
+  }
+
+  /** A vector of elements of so many bytes; an empty one where the field is left out. */
+  vector(index: number, elementBytes: number): FlatVector {
+    const position = this.#field(index, offsetBytes);
+    if (position === undefined) return { position: 0, count: 0 };
+    const vector = position + this.#view.getUint32(position, true);
+    if (vector + 4 > this.#view.byteLength) throw this.#damaged("vector outside of the message");
+    const count = this.#view.getUint32(vector, true);
+    if (vector + 4 + count * elementBytes > this.#view.byteLength) throw this.#damaged("vector cut short");
+    return { position: vector + 4, count };
+  }
+
+  #tableAt(position: number): FlatTable {
+    return new FlatTable(this.#view, this.#what, position + this.#view.getUint32(position, true));
   }
 
   #field(index: number, bytes: number): number | undefined {
@@ -60,53 +95,11 @@ export class FlatTable {
     const offset = this.#view.getUint16(this.#vtable + slot, true);
     if (offset === 0) return undefined;
     const position = this.#position + offset;
-    if (position + bytes > this.#view.byteLength) throw damagedMessage("field outside of the message");
+    if (position + bytes > this.#view.byteLength) throw this.#damaged("field outside of the message");
     return position;
   }
 
-  uint8(index: number): number {
-    const position = this.#field(index, 1);
-    return position === undefined ? 0 : this.#view.getUint8(position);
-  }
-
-  int32(index: number): number {
-    const position = this.#field(index, 4);
-    return position === undefined ? 0 : this.#view.getInt32(position, true);
-  }
-
-  /** A 64-bit count or offset, see {@link readFlatCount}. */
-  count(index: number): number {
-    const position = this.#field(index, 8);
-    return position === undefined ? 0 : readFlatCount(this.#view, position);
-  }
-
-  has(index: number): boolean {
-    return this.#field(index, 1) !== undefined;
-  }
-
-  table(index: number): FlatTable | undefined {
-    const position = this.#field(index, 4);
-    return position === undefined ? undefined : this.#follow(position);
-  }
-
-  #follow(position: number): FlatTable {
-    return new FlatTable(this.#view, position + this.#view.getUint32(position, true));
-  }
-
-  /** A vector whose elements of `elementBytes` lie wholly within the message; a string is a vector of bytes. */
-  vector(index: number, elementBytes: number): FlatVector {
-    const position = this.#field(index, 4);
-    if (position === undefined) return noElements;
-    const start = position + this.#view.getUint32(position, true);
-    if (start + 4 > this.#view.byteLength) throw damagedMessage("vector outside of the message");
-    const count = this.#view.getUint32(start, true);
-    if (start + 4 + count * elementBytes > this.#view.byteLength) throw damagedMessage("vector cut short");
-    return { position: start + 4, count };
-  }
-
-  /** The tables of a vector of tables, checked as they are asked for. */
-  *tables(index: number): Generator<FlatTable> {
-    const { position, count } = this.vector(index, 4);
-    for (let i = 0; i < count; i++) yield this.#follow(position + 4 * i);
+  #damaged(how: string): CorruptionError {
+    return new CorruptionError(`${this.#what}: ${how}`);
   }
 }

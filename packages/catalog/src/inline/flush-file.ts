@@ -86,7 +86,7 @@ export async function flushFiles(
       throw new NotFoundError(`the schema of inline rows of table ${tableId}, version ${schemaVersion}`);
     const rows: LiveRow[] = [];
     for (const chunk of chunks) {
-      const table = writableTable(chunkTable(schema.parsed, chunk.body));
+      const table = writableTable(chunkTable(schema.parsed, chunk.body, chunk.rowCount));
       for (let offset = 0; offset < chunk.rowCount; offset++) {
         const rowId = chunk.rowIdStart + BigInt(offset);
         if (endOf(tombstones, rowId, chunk.beginSnapshot) === undefined)

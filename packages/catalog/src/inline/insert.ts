@@ -1,11 +1,19 @@
-import { ConstraintError, InvalidArgumentError, type RowId, type TableId, UnsupportedError } from "@moraine/codec";
+import {
+  ConstraintError,
+  CorruptionError,
+  InvalidArgumentError,
+  type RowId,
+  type TableId,
+  UnsupportedError,
+} from "@moraine/codec";
 import { type DataType, RecordBatch, Table } from "apache-arrow";
 import { harmless, quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { typeText } from "./arrow-access.js";
-import { decodeBody, encodeBody } from "./arrow-body.js";
+import { decodeBody, encodeBody, type RecordBatchParts } from "./arrow-body.js";
+import { readField } from "./arrow-read.js";
 import { arrowTypeOf, type InlineSchema, parseSchema } from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
 import { type InlineShape, inlineShape, topLevelColumns } from "./columns.js";
@@ -105,13 +113,22 @@ function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkIn
   }
   const schema = { bytes: arrowSchema, parsed: parsedArgument(arrowSchema) };
   checkFields(schema.parsed, draft, tableId);
-  const parts = decodeBody(arrowBody);
-  if (parts.length !== rowCount) {
-    throw new InvalidArgumentError(`rows.rowCount is ${rowCount}, and the chunk holds ${parts.length} rows`, {
-      remedy: "Pass the number of rows that the record batch holds.",
+  return { schemaVersion, schema, body: arrowBody, parts: readableBody(schema.parsed, arrowBody, rowCount), rowCount };
+}
+
+/** A chunk that nobody could read back is refused before it is stored. */
+function readableBody(schema: InlineSchema, body: Uint8Array, rowCount: number): RecordBatchParts {
+  try {
+    const parts = decodeBody(body, rowCount);
+    for (const position of schema.fields.keys()) readField(schema, parts, position);
+    return parts;
+  } catch (cause) {
+    if (!(cause instanceof CorruptionError)) throw cause;
+    throw new InvalidArgumentError(`rows.arrowBody is no record batch of ${rowCount} rows of rows.arrowSchema`, {
+      remedy: "Pass the length of the message, the record batch message and its buffers, and the number of its rows.",
+      cause,
     });
   }
-  return { schemaVersion, schema, body: arrowBody, parts, rowCount };
 }
 
 function parsedArgument(arrowSchema: Uint8Array): InlineSchema {

@@ -80,7 +80,7 @@ async function chunkValues(
 ): Promise<(offset: number) => Record<string, unknown>> {
   const schema = await registry.schema(view, tableId, chunk.schemaVersion);
   if (schema === null) throw new CorruptionError(`inline rows of table ${tableId} have no schema record`);
-  const table = chunkTable(schema.parsed, chunk.body);
+  const table = chunkTable(schema.parsed, chunk.body, chunk.rowCount);
   const columns = table.schema.fields.map((field, position) => ({
     name: field.name,
     vector: table.getChildAt(position),

@@ -5,6 +5,7 @@ import {
   inlineSchemaKey,
   schemaVersionPrefix,
   SchemaVersionValue,
+  UnsupportedError,
 } from "@moraine/codec";
 import { getOne, type ReadView, rowValue } from "@moraine/store";
 import { inlineSchemaCacheEntries } from "../engine/limits.js";
@@ -104,7 +105,7 @@ export class InlineRegistry {
         );
       }
     }
-    const schema = record === undefined ? null : { bytes: record.arrowSchema, parsed: parseSchema(record.arrowSchema) };
+    const schema = record === undefined ? null : { bytes: record.arrowSchema, parsed: parseStored(record.arrowSchema) };
     const newer = this.knownSchema(tableId, schemaVersion);
     if (newer !== undefined) return newer;
     this.noteSchema(tableId, schemaVersion, schema);
@@ -115,6 +116,19 @@ export class InlineRegistry {
     if (map.size < inlineSchemaCacheEntries) return;
     const oldest = map.keys().next();
     if (oldest.done !== true) map.delete(oldest.value);
+  }
+}
+
+/** Parses a schema that somebody has recorded: nobody records one that no chunk can have. */
+function parseStored(bytes: Uint8Array): InlineSchema {
+  try {
+    return parseSchema(bytes);
+  } catch (cause) {
+    if (!(cause instanceof UnsupportedError)) throw cause;
+    throw new CorruptionError("an inline schema record describes columns that no chunk can have", {
+      remedy: "Restore the store: chunks of this schema version cannot be read.",
+      cause,
+    });
   }
 }
 

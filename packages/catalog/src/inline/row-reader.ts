@@ -1,4 +1,4 @@
-import { type ColumnVector, CorruptionError, NotFoundError } from "@moraine/codec";
+import { type ColumnVector, ConstraintError, CorruptionError, NotFoundError } from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
 import type { CatalogReader } from "../model/state.js";
 import { decodeBody } from "./arrow-body.js";
@@ -30,7 +30,19 @@ export class RowReader {
     if (schema === null) throw new CorruptionError(`inline rows of table ${tableId} have no schema record`);
     const names = await this.namesOf(tableId);
     const columns = columnIds.map((columnId) => this.#column(tableId, columnId, names, chunk.beginSnapshot));
-    return decodeChunk(schema.parsed, decodeBody(chunk.body), columns);
+    try {
+      return decodeChunk(schema.parsed, decodeBody(chunk.body, chunk.rowCount), columns);
+    } catch (cause) {
+      // Values may not fit a type that the column was given since. Its own type they did fit when they were stored.
+      const isCast = columns.some(
+        ({ columnId, columnType }) => names.typeAt(columnId, chunk.beginSnapshot) !== columnType,
+      );
+      if (!(cause instanceof ConstraintError) || isCast) throw cause;
+      throw new CorruptionError(`an inline chunk of table ${tableId} holds values that its columns cannot have`, {
+        remedy: "Restore the store: the rows of this chunk cannot be read.",
+        cause,
+      });
+    }
   }
 
   async namesOf(tableId: bigint): Promise<ColumnNames> {

@@ -1,11 +1,12 @@
 import { Field, makeData, RecordBatch, Schema, Struct, Table } from "apache-arrow";
 import { decodeBody } from "./arrow-body.js";
-import { type InlineSchema, readField } from "./arrow-schema.js";
+import { readField } from "./arrow-read.js";
+import type { InlineSchema } from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
 
 /** Rows of a chunk as an Arrow table, for callers that want values and not bytes. */
-export function chunkTable(schema: InlineSchema, body: Uint8Array): Table {
-  const parts = decodeBody(body);
+export function chunkTable(schema: InlineSchema, body: Uint8Array, rowCount: number): Table {
+  const parts = decodeBody(body, rowCount);
   const arrowSchema = new Schema(schema.fields.map((field) => new Field(field.name, field.type, true)));
   const children = schema.fields.map((_, position) => readField(schema, parts, position));
   const data = makeData({ type: new Struct(arrowSchema.fields), length: parts.length, nullCount: 0, children });
@@ -26,7 +27,7 @@ export function withoutRows(
   rowCount: number,
   dead: ReadonlySet<number>,
 ): ChunkRun[] {
-  const table = chunkTable(schema, body);
+  const table = chunkTable(schema, body, rowCount);
   const runs: ChunkRun[] = [];
   let offset = 0;
   while (offset < rowCount) {

@@ -36,7 +36,7 @@ export interface FileFacts {
 /** Writes rows of plain values as a Parquet file with field ids. */
 export function dataFileBytes(columns: readonly FileColumn[], rows: readonly PlainRow[]): FileFacts {
   const inline = columns.map(({ name, columnType }) => ({ name, columnType, nullsAllowed: true, children: [] }));
-  const table = chunkTable(parseSchema(encodeSchema(inline)), encodeBody(encodeRows(inline, rows)));
+  const table = chunkTable(parseSchema(encodeSchema(inline)), encodeBody(encodeRows(inline, rows)), rows.length);
   const fields = table.schema.fields.map((field, at) => withFieldId(field, columns[at]!.fieldId));
   const children = fields.map((_, at) => columnData(table, at));
   const data = makeData({ type: new Struct(fields), length: rows.length, nullCount: 0, children });
