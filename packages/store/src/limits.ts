@@ -62,6 +62,8 @@ export const limits = {
   compactorPollIntervalMs: 1_000,
   /** How often garbage is collected. */
   collectionIntervalMs: 60_000,
+  /** How often tables are collected that compaction has replaced. */
+  tableCollectionIntervalMs: 600_000,
   /** Tables of level 0 at which flushing waits for the compactor. */
   l0Tables: 32,
   /** Bytes at which a memtable becomes a table of level 0. */

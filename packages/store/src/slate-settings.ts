@@ -14,10 +14,16 @@ export function writerSettings(walMinAgeMs: number): Settings {
   set("l0_sst_size_bytes", limits.l0TableBytes);
   set("max_unflushed_bytes", limits.unflushedBytes);
   set("compactor_options.poll_interval", milliseconds(limits.compactorPollIntervalMs));
-  set("garbage_collector_options.wal_options", {
-    interval: milliseconds(limits.collectionIntervalMs),
-    min_age: milliseconds(walMinAgeMs),
-  });
+  const collect = (intervalMs: number, minAgeMs: number): unknown => {
+    return { interval: milliseconds(intervalMs), min_age: milliseconds(minAgeMs) };
+  };
+  set("garbage_collector_options.wal_options", collect(limits.collectionIntervalMs, walMinAgeMs));
+  // A scan reads the tables that there were at its start. The age that counts is that of the table, not of its
+  // replacement, so the interval is what gives a long scan its time.
+  set(
+    "garbage_collector_options.compacted_options",
+    collect(limits.tableCollectionIntervalMs, limits.tableCollectionIntervalMs),
+  );
   return settings;
 }
 
