@@ -9,7 +9,6 @@ import {
   InlineSchemaValue,
   inlineSchemaKey,
   MoraineError,
-  type SnapshotId,
   type TableId,
 } from "@moraine/codec";
 import { BatchBuilder, getOne, type WritableStore } from "@moraine/store";
@@ -87,7 +86,7 @@ async function readEverything(catalog: Catalog, table: TableId, at: bigint): Pro
   const reads: (() => Promise<unknown>)[] = [
     () => catalog.recentRows({ table }),
     () => catalog.recentRow({ table, rowId: 2n }),
-    () => catalog.scanInline({ table, scan: { kind: "insertions", start: 0n, at: at as SnapshotId } }),
+    () => catalog.scanInline({ table, scan: { kind: "insertions", start: 0n, at } }),
     () =>
       aborted(
         catalog.commitGroup<unknown>([

@@ -928,9 +928,12 @@ describe("reads of inline rows", () => {
   ])("check their arguments: %s", async (args) => {
     const { lake } = await openTable();
     const given = args as never;
-    const calls = [() => lake.catalog.recentRow(given), () => lake.catalog.scanInline(given)];
+    const calls: (() => Promise<unknown>)[] = [
+      () => lake.catalog.recentRow(given),
+      () => lake.catalog.scanInline(given),
+    ];
     const isForRow = typeof args === "object" && args !== null && "rowId" in args;
-    if (!isForRow) calls.push(() => lake.catalog.recentRows(given) as never);
-    for (const call of calls) expect((await failureOf(call as () => Promise<unknown>)).code).toBe("invalid_argument");
+    if (!isForRow) calls.push(() => lake.catalog.recentRows(given));
+    for (const call of calls) expect((await failureOf(call)).code).toBe("invalid_argument");
   });
 });
