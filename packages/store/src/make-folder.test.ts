@@ -32,7 +32,7 @@ describe("makeFolder", () => {
     await expect(makeFolder(join(root, "file/below"))).rejects.toMatchObject({ code: "ENOTDIR" });
   });
 
-  it.runIf(existsSync("/proc/self"))("ends where a file system takes no folders", async () => {
-    await expect(makeFolder("/proc/moraine/store")).rejects.toMatchObject({ code: "ENOENT" });
+  it("ends where a file system takes no folders", async () => {
+    await expect(makeFolder("/proc/moraine/store")).rejects.toThrow(/ENOENT|EACCES|EPERM|EROFS/);
   });
 });

@@ -4,7 +4,7 @@ import { type RecordBatch, type Schema, Table, tableToIPC } from "apache-arrow";
 const continuation = 0xffff_ffff;
 
 /** Bodies of the record batches of an IPC stream, in the form in which inline chunks are stored. The schema message is skipped. */
-export function bodiesOfStream(stream: Uint8Array): Uint8Array[] {
+function bodiesOfStream(stream: Uint8Array): Uint8Array[] {
   const view = new DataView(stream.buffer, stream.byteOffset, stream.byteLength);
   const bodies: Uint8Array[] = [];
   let position = 0;

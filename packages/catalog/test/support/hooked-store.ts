@@ -71,7 +71,7 @@ export class HookedStore implements WritableStore {
   };
 }
 
-export function entriesOf(batch: WriteBatch): BatchEntry[] {
+function entriesOf(batch: WriteBatch): BatchEntry[] {
   const entries: BatchEntry[] = [];
   let at = 0;
   for (let i = 0; i < batch.count; i++) {
@@ -86,10 +86,6 @@ export function entriesOf(batch: WriteBatch): BatchEntry[] {
 
 export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
-}
-
-export function fromHex(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, "hex"));
 }
 
 /** Entries of a batch that belong to one index, or to any. */

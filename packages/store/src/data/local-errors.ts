@@ -1,7 +1,7 @@
 import { InvalidArgumentError, MoraineError, NotFoundError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import { describePath } from "./path.js";
 
-export const missingRemedy =
+const missingRemedy =
   "Check that the file still exists: a record may name a file that was removed, or the data path may be another one.";
 
 /** What an operation was doing, for its error text. */
