@@ -566,7 +566,10 @@ export interface RecentRow {
   /** The snapshot at which it ended; `undefined` while it lives. */
   readonly endSnapshot: SnapshotId | undefined;
   readonly schemaVersion: bigint;
-  /** Values by the column names of that schema version, as Apache Arrow gives them. */
+  /**
+   * Values by the column names of that schema version, as Apache Arrow gives them, but for timestamps: those are counts in the
+   * column's unit, as `bigint`.
+   */
   readonly values: Readonly<Record<string, unknown>>;
 }
 

@@ -569,6 +569,29 @@ describe("values of every type", () => {
     expect(await lake.catalog.recentRows({ table })).toEqual([]);
   });
 
+  it("timestamps read back as counts in their unit, however far away", async () => {
+    const lake = await Lake.open();
+    const table = await lake.table("t", { s: "TIMESTAMP_S", us: "TIMESTAMP", ns: "TIMESTAMP_NS", z: "TIMESTAMPTZ" });
+    const far = 2n ** 63n - 1n;
+    await lake.insert(
+      table,
+      {
+        s: "2026-02-28 12:34:56",
+        us: "2026-02-28 12:34:56.789012",
+        ns: "2026-02-28 12:34:56.789012345",
+        z: "1969-12-31 23:59:59.999999+00",
+      },
+      { s: null, us: far, ns: -far, z: far },
+    );
+    expect((await lake.catalog.recentRows({ table })).map(({ values }) => values)).toEqual([
+      { s: 1_772_282_096n, us: 1_772_282_096_789_012n, ns: 1_772_282_096_789_012_345n, z: -1n },
+      { s: null, us: far, ns: -far, z: far },
+    ]);
+    // What is read can be inserted again.
+    const [row] = await lake.catalog.recentRows({ table });
+    await lake.insert(table, row!.values);
+  });
+
   it("a type that plain values cannot express is refused as unsupported", async () => {
     const lake = await Lake.open();
     for (const [i, columnType] of ["HUGEINT", "INTERVAL", "TIMETZ", "VARCHAR COLLATE NOCASE", "BIT"].entries()) {

@@ -62,11 +62,11 @@ async function defineInlineRows(duckDb: DuckDb, catalog: ReadOnlyCatalog, table:
   await duckDb.run(`INSERT INTO ${table.name}_inline VALUES ${tuples.join(", ")}`);
 }
 
-/** A value of an inline row, which comes as Apache Arrow gives it, as an SQL expression. */
+/** A value of an inline row as an SQL expression. */
 function sqlValue(value: unknown, type: string): string {
   if (value === null || value === undefined) return "NULL";
-  // Arrow gives timestamps as milliseconds since the epoch.
-  if (type === "TIMESTAMP" && typeof value === "number") return `make_timestamp(${Math.round(value * 1000)})`;
+  // Timestamps come as counts in their unit.
+  if (type === "TIMESTAMP" && typeof value === "bigint") return `make_timestamp(${value})`;
   if (typeof value === "number" || typeof value === "bigint") return value.toString();
   if (typeof value === "string") return literal(value);
   throw new TypeError(`an inline value of type ${typeof value}`);

@@ -1,5 +1,5 @@
 import { CorruptionError } from "@moraine/codec";
-import { BufferType, Data, DataType, makeData, type Struct } from "apache-arrow";
+import { BufferType, Data, DataType, IntervalUnit, makeData, type Struct } from "apache-arrow";
 import { fieldType } from "./arrow-access.js";
 import type { FieldNode, RecordBatchParts } from "./arrow-body.js";
 import { childrenOf, type InlineSchema } from "./arrow-schema.js";
@@ -144,25 +144,21 @@ interface TypedArrayConstructor {
   new (buffer: ArrayBufferLike, offset: number, length: number): ArrayBufferView;
 }
 
-/** A recorded type may have widths and units that Arrow does not know. It says so only when it is asked for its values. */
 function arrayTypeOf(type: DataType): TypedArrayConstructor {
-  let ArrayType: TypedArrayConstructor | undefined;
-  try {
-    ArrayType = type.ArrayType as TypedArrayConstructor | undefined;
-  } catch (cause) {
-    throw new CorruptionError("inline chunk has a column of an unknown type", {
-      remedy: "Restore the store: chunks of this schema version cannot be read.",
-      cause,
-    });
-  }
-  if (ArrayType === undefined) throw damaged("has a column of a type that holds no values");
-  return ArrayType;
+  return type.ArrayType as TypedArrayConstructor;
 }
+
+const intervalBytes = {
+  [IntervalUnit.YEAR_MONTH]: 4,
+  [IntervalUnit.DAY_TIME]: 8,
+  [IntervalUnit.MONTH_DAY_NANO]: 16,
+} as const;
 
 function fixedBytes(type: DataType, length: number): number {
   if (DataType.isBool(type)) return Math.ceil(length / 8);
   if (DataType.isFixedSizeBinary(type)) return type.byteWidth * length;
   if (DataType.isDecimal(type)) return (type.bitWidth / 8) * length;
+  if (DataType.isInterval(type)) return intervalBytes[type.unit] * length;
   return arrayTypeOf(type).BYTES_PER_ELEMENT * length;
 }
 

@@ -4,6 +4,7 @@ import {
   Bool,
   DataType,
   DateDay,
+  DateUnit,
   Decimal,
   Field,
   FixedSizeBinary,
@@ -13,8 +14,10 @@ import {
   Int16,
   Int32,
   Int64,
+  IntervalUnit,
   List,
   Map_,
+  Precision,
   RecordBatchReader,
   Schema,
   Struct,
@@ -26,14 +29,15 @@ import {
   TimestampMillisecond,
   TimestampNanosecond,
   TimestampSecond,
+  TimeUnit,
   Uint8,
   Uint16,
   Uint32,
   Uint64,
   Utf8,
 } from "apache-arrow";
-import { quoted } from "../model/error-text.js";
-import { fieldType, mapEntriesField } from "./arrow-access.js";
+import { harmless, quoted } from "../model/error-text.js";
+import { fieldType, mapEntriesField, typeText } from "./arrow-access.js";
 import { checkSchemaStream } from "./schema-stream.js";
 
 /** A column with its nested fields, as inline rows need it. */
@@ -166,21 +170,12 @@ interface Extent {
 
 function extentOf(type: DataType): Extent {
   if (DataType.isDictionary(type) || DataType.isUnion(type)) {
-    throw new UnsupportedError(`inline chunk with an Arrow ${type.toString()} column`, {
+    throw new UnsupportedError(`inline chunk with an Arrow ${harmless(typeText(type))} column`, {
       remedy: "Decode the column before inserting it.",
     });
   }
-  if (DataType.isNull(type)) return { nodes: 1, buffers: 0 };
-  if (DataType.isUtf8(type) || DataType.isBinary(type) || DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)) {
-    return { nodes: 1, buffers: 3 };
-  }
-  const own =
-    DataType.isList(type) || DataType.isMap(type)
-      ? 2
-      : DataType.isStruct(type) || DataType.isFixedSizeList(type)
-        ? 1
-        : undefined;
-  if (own === undefined) return { nodes: 1, buffers: 2 };
+  const own = ownBuffers(type);
+  if (own === undefined) throw new CorruptionError("inline schema record names a type that no chunk can have");
   let nodes = 1;
   let buffers = own;
   for (const child of childrenOf(type)) {
@@ -191,9 +186,57 @@ function extentOf(type: DataType): Extent {
   return { nodes, buffers };
 }
 
+/**
+ * How many buffers a column has beside those of its children; `undefined` for types that DuckDB does not export, and for widths
+ * and units that no type has. Apache Arrow takes those on trust too, and fails when it is asked for a value.
+ */
+function ownBuffers(type: DataType): number | undefined {
+  if (DataType.isNull(type)) return 0;
+  if (DataType.isStruct(type)) return 1;
+  if (DataType.isFixedSizeList(type)) return childrenOf(type).length === 1 && type.listSize >= 0 ? 1 : undefined;
+  if (DataType.isList(type)) return childrenOf(type).length === 1 ? 2 : undefined;
+  if (DataType.isMap(type)) return isMapOfPairs(type) ? 2 : undefined;
+  if (DataType.isUtf8(type) || DataType.isBinary(type) || DataType.isLargeUtf8(type) || DataType.isLargeBinary(type)) {
+    return 3;
+  }
+  return isFixedWidth(type) ? 2 : undefined;
+}
+
+function isMapOfPairs(type: DataType): boolean {
+  const entries = childrenOf(type);
+  const pair = entries[0] === undefined ? undefined : fieldType(entries[0]);
+  return entries.length === 1 && pair !== undefined && DataType.isStruct(pair) && childrenOf(pair).length === 2;
+}
+
+function isFixedWidth(type: DataType): boolean {
+  if (DataType.isBool(type)) return true;
+  if (DataType.isInt(type)) return [8, 16, 32, 64].includes(type.bitWidth);
+  if (DataType.isFloat(type)) return type.precision === Precision.SINGLE || type.precision === Precision.DOUBLE;
+  if (DataType.isDecimal(type)) return type.bitWidth === 128;
+  if (DataType.isFixedSizeBinary(type)) return type.byteWidth >= 0;
+  if (DataType.isDate(type)) return type.unit === DateUnit.DAY;
+  if (DataType.isTime(type))
+    return (
+      type.bitWidth === (type.unit === TimeUnit.SECOND || type.unit === TimeUnit.MILLISECOND ? 32 : 64) &&
+      isTimeUnit(type.unit)
+    );
+  if (DataType.isTimestamp(type) || DataType.isDuration(type)) return isTimeUnit(type.unit);
+  return (
+    DataType.isInterval(type) &&
+    [IntervalUnit.YEAR_MONTH, IntervalUnit.DAY_TIME, IntervalUnit.MONTH_DAY_NANO].includes(type.unit)
+  );
+}
+
+function isTimeUnit(unit: TimeUnit): boolean {
+  return [TimeUnit.SECOND, TimeUnit.MILLISECOND, TimeUnit.MICROSECOND, TimeUnit.NANOSECOND].includes(unit);
+}
+
+/** Fields below a nested type. A record may leave them out, which Arrow does not notice. */
 export function childrenOf(type: DataType): readonly Field[] {
   const children: unknown = type.children;
-  return Array.isArray(children) ? (children as readonly Field[]) : [];
+  if (!Array.isArray(children)) return [];
+  if (children.includes(undefined)) throw new CorruptionError("inline schema record leaves out a nested field");
+  return children as readonly Field[];
 }
 
 /** Parses a schema record. Fails with `corruption` where the bytes are no Arrow schema. */

@@ -1,5 +1,7 @@
 import { CorruptionError, type RowId, type SnapshotId, type TableId } from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
+import { type Data, DataType, makeVector } from "apache-arrow";
+import { columnData } from "./arrow-access.js";
 import { endOf, findLiveRow, type InlineChunk, readTombstones, scanChunks } from "./chunks.js";
 import type { InlineRegistry } from "./registry.js";
 import { chunkTable } from "./slice.js";
@@ -12,7 +14,10 @@ export interface RecentRow {
   /** The snapshot at which it ended; `undefined` while it lives. */
   readonly endSnapshot: SnapshotId | undefined;
   readonly schemaVersion: bigint;
-  /** Values by the column names of that schema version, as Apache Arrow gives them. */
+  /**
+   * Values by the column names of that schema version, as Apache Arrow gives them, but for timestamps: those are counts in the
+   * column's unit, as `bigint`.
+   */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -83,9 +88,19 @@ async function chunkValues(
   const table = chunkTable(schema.parsed, chunk.body, chunk.rowCount);
   const columns = table.schema.fields.map((field, position) => ({
     name: field.name,
-    vector: table.getChildAt(position),
+    valueAt: valuesOf(columnData(table, position)),
   }));
-  return (offset) => Object.fromEntries(columns.map(({ name, vector }) => [name, vector?.get(offset) as unknown]));
+  return (offset) => Object.fromEntries(columns.map(({ name, valueAt }) => [name, valueAt(offset)]));
+}
+
+/** Arrow makes a number of milliseconds of a timestamp, which loses digits and fails for far dates; its count loses nothing. */
+function valuesOf(data: Data): (offset: number) => unknown {
+  if (!DataType.isTimestamp(data.type)) {
+    const vector = makeVector(data);
+    return (offset) => vector.get(offset) as unknown;
+  }
+  const counts = data.values as BigInt64Array;
+  return (offset) => (data.getValid(offset) ? counts[offset] : null);
 }
 
 function recentRow(

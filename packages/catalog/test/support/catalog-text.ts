@@ -6,7 +6,7 @@ export async function catalogText(catalog: CatalogReads): Promise<string> {
   return snapshotText(await catalog.snapshot());
 }
 
-function snapshotText(snapshot: CatalogSnapshot): string {
+export function snapshotText(snapshot: CatalogSnapshot): string {
   const content = {
     head: snapshot.currentSnapshot,
     schemas: snapshot.schemas().map((schema) => ({

@@ -161,7 +161,8 @@ function indexValueOf(column: ColumnInfo, value: unknown, type?: unknown): Index
     case "time":
       return BigInt(value as bigint);
     case "timestamp":
-      throw new Error("timestamps lose digits on the way through Arrow's accessors");
+      if (typeof value === "bigint") return value;
+      throw new Error("timestamps of files lose digits on the way through Arrow's accessors");
     default:
       return toIndexValue(column.columnType, value);
   }
