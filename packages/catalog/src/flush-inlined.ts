@@ -119,11 +119,17 @@ async function writeFiles(
       remedy: "Write the files with DuckDB and pass them to flushInlinedData.",
     });
   }
-  const written: WrittenFile[] = [];
-  for (const flush of await flushFiles(view, host.registry, state, table)) {
-    const path = `moraine-${host.newUuid()}.parquet`;
-    if (flush.content !== undefined) await files.put(state, table, path, flush.content.bytes);
-    written.push({ path, flush });
+  const written = (await flushFiles(view, host.registry, state, table)).map((flush): WrittenFile => {
+    return { path: `moraine-${host.newUuid()}.parquet`, flush };
+  });
+  try {
+    for (const { path, flush } of written) {
+      if (flush.content !== undefined) await files.put(state, table, path, flush.content.bytes);
+    }
+  } catch (error) {
+    // The one that failed may be there as well.
+    await removeFiles(files, state, table, written);
+    throw error;
   }
   return { state, written };
 }
