@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { getOne, openStore, type WritableStore } from "../../src/index.js";
 import { compileSources, type CompiledSources } from "../compiled-sources.js";
 import { bytes, closing, rows, temporaryFolder, text, write } from "./helpers.js";
-import { WriterProcess, type WriterProcessOptions } from "./writer-process-control.js";
+import { WriterProcess, type WriterProcessOptions } from "../writer-process.js";
 
 // `npm run test:faults` runs the long form.
 const killRounds = (process.env["MORAINE_FAULTS"] ?? "") === "" ? 20 : 200;
