@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { SchemaId } from "@moraine/codec";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { compileSources, type CompiledSources } from "../../../store/test/compiled-sources.js";
-import { WriterProcess } from "../../../store/test/ordered/writer-process-control.js";
+import { WriterProcess } from "../../../store/test/writer-process.js";
 import { temporaryFolder } from "../support/folders.js";
 import { Lake } from "../support/lake.js";
 
