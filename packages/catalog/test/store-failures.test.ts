@@ -1,8 +1,9 @@
-import { StoreError, StoreUnavailableError } from "@moraine/codec";
+import { type SchemaId, StoreError, StoreUnavailableError } from "@moraine/codec";
 import { openStore } from "@moraine/store";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Catalog } from "../src/index.js";
 import { failureOf, outcomeOf } from "./support/errors.js";
+import { temporaryFolder } from "./support/folders.js";
 import { Gate, turnOfTheLoop } from "./support/gate.js";
 import { Lake } from "./support/lake.js";
 
@@ -152,6 +153,33 @@ describe("a read that fails while a commit is prepared", () => {
     failing = false;
     await lake.delete(table, 0n);
     await lake.expectVerified(table);
+  });
+});
+
+describe("a store that opens itself again after the process stood still", () => {
+  it("lets reads and commits go on, and a scope that was open says that it is over", async () => {
+    let now = 1_000_000_000;
+    const location = temporaryFolder();
+    const catalog = await Catalog.open({ store: await openStore(location, { now: () => now }) });
+    onTestFinished(() => catalog.close());
+    const { value: table } = await catalog.commit((tx) =>
+      tx.createTable({ schema: 0n as SchemaId, name: "t", columns: [{ name: "k", columnType: "BIGINT" }] }),
+    );
+    const { value: index } = await catalog.commit((tx) =>
+      tx.createIndex({ table, name: "t_k", columns: ["k"], unique: true }),
+    );
+    await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: 1n }] }));
+    expect(await catalog.indexLookup({ index, key: [1n] })).toEqual([0n]);
+    for (let round = 2n; round < 5n; round++) {
+      using scope = await catalog.reads();
+      now += 40 * 60_000;
+      await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: round }] }));
+      expect((await failureOf(scope.indexLookup({ index, key: [1n] }))).code).toBe("closed");
+      now += 40 * 60_000;
+      // Nothing is committed in between: a read alone has to get over it.
+      expect(await catalog.indexRange({ index })).toEqual(Array.from({ length: Number(round) }, (_, i) => BigInt(i)));
+      expect((await catalog.recentRows({ table })).length).toBe(Number(round));
+    }
   });
 });
 
