@@ -212,7 +212,10 @@ function isFixedWidth(type: DataType): boolean {
   if (DataType.isBool(type)) return true;
   if (DataType.isInt(type)) return [8, 16, 32, 64].includes(type.bitWidth);
   if (DataType.isFloat(type)) return type.precision === Precision.SINGLE || type.precision === Precision.DOUBLE;
-  if (DataType.isDecimal(type)) return type.bitWidth === 128;
+  // A scale out of all bounds would ask for a power of ten that takes forever to compute.
+  if (DataType.isDecimal(type)) {
+    return type.bitWidth === 128 && type.precision <= 38 && type.scale >= 0 && type.scale <= type.precision;
+  }
   if (DataType.isFixedSizeBinary(type)) return type.byteWidth >= 0;
   if (DataType.isDate(type)) return type.unit === DateUnit.DAY;
   if (DataType.isTime(type))
