@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import type { TableId } from "@moraine/codec";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { compileSources, type CompiledSources } from "../../../store/test/compiled-sources.js";
 import { WriterProcess } from "../../../store/test/writer-process.js";
@@ -7,6 +9,18 @@ import { Lake } from "../support/lake.js";
 // `npm run test:faults` runs the long form.
 const killRounds = (process.env["MORAINE_FAULTS"] ?? "") === "" ? 20 : 200;
 const maxMomentMs = 150;
+/**
+ * What a process has to have reached before the random moment begins, and how many commits it has in flight: rounds of each kind
+ * take turns. A flush is certain to land only where no other commit deletes rows meanwhile.
+ */
+const kinds = [
+  { until: "acknowledged", inFlight: 1 },
+  { until: "acknowledged", inFlight: 8 },
+  { until: "flushing", inFlight: 8 },
+  { until: "flushing", inFlight: 1 },
+  { until: "flushed", inFlight: 1 },
+] as const;
+const deleteAfterCommits = 10;
 
 let sources: CompiledSources;
 beforeAll(() => {
@@ -17,36 +31,51 @@ beforeAll(() => {
 });
 afterAll(() => sources.remove());
 
-/** What the table must hold when exactly these commits have landed. */
-function rowsOf(landed: ReadonlySet<number>): bigint[] {
-  const rows: bigint[] = [];
-  for (const i of landed) {
-    rows.push(BigInt(2 * i + 1));
-    if (!landed.has(i + 20)) rows.push(BigInt(2 * i));
+/** The commits that have landed, as their lasting rows tell, with whether each of them deleted a row. */
+async function landedCommits(lake: Lake, table: TableId): Promise<{ landed: Map<number, boolean>; keys: bigint[] }> {
+  const [k, s] = [await lake.columnId(table, "k"), await lake.columnId(table, "s")];
+  const landed = new Map<number, boolean>();
+  const keys: bigint[] = [];
+  for (const { values } of await lake.scan(table)) {
+    const key = values.get(k) as bigint;
+    keys.push(key);
+    if (key % 2n === 1n) landed.set(Number((key - 1n) / 2n), values.get(s) === "deleted");
   }
-  return rows.sort((a, b) => (a < b ? -1 : 1));
+  return { landed, keys: keys.sort((a, b) => (a < b ? -1 : 1)) };
+}
+
+/** What the table must hold when exactly these commits have landed. */
+function keysOf(landed: ReadonlyMap<number, boolean>): bigint[] {
+  const keys: bigint[] = [];
+  for (const i of landed.keys()) {
+    keys.push(BigInt(2 * i + 1));
+    if (landed.get(i + deleteAfterCommits) !== true) keys.push(BigInt(2 * i));
+  }
+  return keys.sort((a, b) => (a < b ? -1 : 1));
 }
 
 test(
   `a committing process killed at ${killRounds} random moments has lost no commit and left every index whole`,
   { timeout: killRounds * 10_000 },
   async () => {
-    const location = temporaryFolder();
-    const lake = await Lake.open({ location, dataPath: null });
+    const folder = temporaryFolder();
+    const [location, dataPath] = [join(folder, "store"), join(folder, "data")];
+    const lake = await Lake.open({ location, dataPath });
     const table = await lake.table("t", { k: "BIGINT", s: "VARCHAR" });
     await lake.index(table, ["k"], { unique: true, name: "t_k" });
     await lake.index(table, ["s", "k"], { name: "t_s" });
     const snapshots = await lake.head();
     await lake.catalog.close();
 
-    let landed = new Set<number>();
+    let landed: ReadonlyMap<number, boolean> = new Map();
+    let flushes = 0;
     for (let round = 0; round < killRounds; round++) {
-      const inFlight = round % 2 === 0 ? 1 : 8;
-      const first = Math.max(-1, ...landed) + 1;
+      const { until, inFlight } = kinds[round % kinds.length]!;
+      const first = Math.max(-1, ...landed.keys()) + 1;
       const script = sources.path("catalog/test/faults/commit-process.ts");
-      const writer = new WriterProcess(script, [location, `${inFlight}`, `${first}`]);
+      const writer = new WriterProcess(script, [location, dataPath, `${inFlight}`, `${first}`]);
       onTestFinished(() => writer.kill());
-      await writer.line("acknowledged");
+      await writer.line(until);
       const moment = Math.random() * maxMomentMs;
       // The random moment is what is tested here; nothing waits for it to be long enough.
       await new Promise<void>((resolve) => {
@@ -54,18 +83,21 @@ test(
       });
       await writer.kill();
 
-      const again = await Lake.open({ location, dataPath: null });
-      const found = (await again.column(table, "k")) as bigint[];
-      const before = landed;
-      landed = new Set(found.filter((k) => k % 2n === 1n).map((k) => Number((k - 1n) / 2n)));
-      const acknowledged = new Set([...before, ...writer.acknowledged]);
-      expect([...acknowledged].filter((i) => !landed.has(i))).toEqual([]);
-      expect(landed.size - acknowledged.size).toBeLessThanOrEqual(inFlight);
-      expect(found.sort((a, b) => (a < b ? -1 : 1))).toEqual(rowsOf(landed));
-      expect(await again.head()).toBe(snapshots + BigInt(landed.size));
+      const again = await Lake.open({ location, dataPath });
+      const found = await landedCommits(again, table);
+      const acknowledged = new Set([...landed.keys(), ...writer.acknowledged]);
+      expect([...acknowledged].filter((i) => !found.landed.has(i))).toEqual([]);
+      expect(found.landed.size - acknowledged.size).toBeLessThanOrEqual(inFlight);
+      expect(found.keys).toEqual(keysOf(found.landed));
+      ({ landed } = found);
+      // Each flush that landed has made a snapshot and a file.
+      flushes = (await again.catalog.snapshot()).dataFilesOf(table).length;
+      expect(await again.head()).toBe(snapshots + BigInt(landed.size + flushes));
       await again.expectVerified(table);
       await again.catalog.close();
     }
     expect(landed.size).toBeGreaterThan(killRounds);
+    expect([...landed.values()]).toContain(true);
+    expect(flushes).toBeGreaterThan(0);
   },
 );
