@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { changelogKey, type MoraineError, sysHeadKey, type TableId } from "@moraine/codec";
+import { changelogKey, type MoraineError, type SnapshotId, sysHeadKey, type TableId } from "@moraine/codec";
 import { getOne } from "@moraine/store";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -56,6 +56,29 @@ describe("an explicit group", () => {
     expect(await at(head - 2n)).toEqual([1, 0, [1n, 2n]]);
     expect(await at(head - 1n)).toEqual([1, 1, [2n]]);
     expect(await at(head)).toEqual([1, 1, [2n, 1n]]);
+  });
+
+  it("lets a member delete a row that the member before it has moved to a file", async () => {
+    const lake = await Lake.open();
+    const table = await lake.table("t", { k: "BIGINT" });
+    const index = await lake.index(table, ["k"], { unique: true });
+    await lake.insert(table, { k: 1n }, { k: 2n }, { k: 3n });
+    await lake.delete(table, 2n);
+    const [begin, read] = [(await lake.head()) - 1n, (await lake.head()) as SnapshotId];
+    const file = await lake.writeFile(table, [{ k: 1n }, { k: 2n }]);
+    await lake.catalog.commitGroup<unknown>([
+      (tx) =>
+        tx.flushInlinedData({
+          table,
+          schemaVersion: 2n,
+          throughSnapshot: read,
+          files: [{ file, rowIdStart: 0n, beginSnapshot: begin }],
+        }),
+      (tx) => tx.inlineDelete({ table, rowId: 0n }),
+      (tx) => tx.inlineInsert({ table, rows: [{ k: 1n }] }),
+    ]);
+    expect(await lake.catalog.indexRange({ index })).toEqual([3n, 1n]);
+    await lake.expectVerified(table);
   });
 
   it("mints nothing for a member that stages nothing, and no snapshot for one of options only", async () => {

@@ -174,6 +174,25 @@ describe("a damaged chunk", () => {
     },
   );
 
+  it("whose offsets fall is refused, and not read as other text", async () => {
+    const lake = await Lake.open();
+    const table = await lake.table("s", { s: "VARCHAR" });
+    await lake.insert(table, { s: "ab" }, { s: "cd" });
+    const key = inlineChunkKey(table, 1n, await lake.head(), 0n);
+    const chunk = decodeValue(InlineChunkValue, (await getOne(lake.store.inner, key))!);
+    const text = Buffer.from(chunk.body).toString("hex");
+    const offsets = "000000000200000004000000";
+    expect(text.split(offsets).length).toBe(2);
+    for (const fallen of ["000000000500000004000000", "000000000300000002000000", "ffffffff0200000004000000"]) {
+      const batch = new BatchBuilder();
+      const body = new Uint8Array(Buffer.from(text.replace(offsets, fallen), "hex"));
+      batch.put(key, encodeValue(InlineChunkValue, { ...chunk, body }));
+      await lake.store.inner.write(batch.finish());
+      await lake.catalog.recordMaintenancePass({ startedAtMicros: 1n, trigger: "planted", steps: [] });
+      expect((await failureOf(lake.catalog.recentRows({ table }))).code, fallen).toBe("corruption");
+    }
+  });
+
   it("that a locator names and that is not there is damage", async () => {
     const { lake, table } = await openTable();
     const batch = new BatchBuilder();

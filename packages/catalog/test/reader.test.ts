@@ -169,6 +169,14 @@ describe("a read-only catalog", () => {
       async (lake: Lake) => lake.catalog.recordMaintenancePass({ startedAtMicros: 1n, trigger: "t", steps: [] }),
     ],
     [
+      "a batch without a snapshot between two that made one",
+      async (lake: Lake) => {
+        await lake.commit((tx) => tx.createSchema({ name: "x" }));
+        await lake.commit((tx) => tx.setOption({ scope: "global", key: "between", value: "v" }));
+        await lake.commit((tx) => tx.createSchema({ name: "y" }));
+      },
+    ],
+    [
       "a changelog that is gone",
       async (lake: Lake) => {
         await lake.commit((tx) => tx.createSchema({ name: "x" }));
@@ -209,6 +217,8 @@ describe("a read-only catalog", () => {
     await change(lake);
     expect(await watched.scansOf(() => reader.snapshot())).toBeGreaterThan(0);
     expect(await catalogText(reader)).toBe(await catalogText(lake.catalog));
+    const option = (await lake.catalog.snapshot()).option("global", "between");
+    expect((await reader.snapshot()).option("global", "between")).toBe(option);
     expect(await watched.scansOf(() => reader.snapshot())).toBe(0);
   });
 
