@@ -1842,6 +1842,11 @@ export interface ErrorContract extends Error {
   readonly retryable: boolean;
   /** One imperative sentence: what to change or try next. */
   readonly remedy: string;
+  /**
+   * `message` and `remedy` to show to people. In `message` and `remedy` themselves a dot stands within each word on which
+   * DuckLake repeats a commit, also within names: `u·nique_ids`. Here names are as they are.
+   */
+  readonly readable: { readonly message: string; readonly remedy: string };
 }
 
 export type ErrorCode =

@@ -1,3 +1,5 @@
+import { withoutRetryWords } from "./retry-words.js";
+
 /** Stable, machine-readable kinds of failure. Documented in the README of `moraine`; a code never changes its meaning. */
 export type ErrorCode =
   | "already_exists"
@@ -28,19 +30,33 @@ export interface ErrorDetail {
   readonly cause?: unknown;
 }
 
+/** What an error says, to people. */
+export interface ReadableText {
+  readonly message: string;
+  readonly remedy: string;
+}
+
 /**
  * Root of every error that moraine raises. `code` is stable, `retryable` says whether the same call can succeed later
  * without any change by the caller, `remedy` says what to do. Messages carry names and counts, never indexed values.
+ * `message` and `remedy` hold none of DuckLake's retry words but in a lost race; `readable` has them as they were written.
  */
 export abstract class MoraineError extends Error {
   abstract readonly code: ErrorCode;
   readonly retryable: boolean = false;
   readonly remedy: string;
+  readonly #readable: ReadableText;
 
-  constructor(message: string, detail: ErrorDetail) {
-    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+  constructor(message: string, detail: ErrorDetail, reworded: (text: string) => string = withoutRetryWords) {
+    super(reworded(message), detail.cause === undefined ? undefined : { cause: detail.cause });
     this.name = new.target.name;
-    this.remedy = detail.remedy;
+    this.remedy = reworded(detail.remedy);
+    this.#readable = { message, remedy: detail.remedy };
+  }
+
+  /** Message and remedy for people to read: names stand in them as they are. */
+  get readable(): ReadableText {
+    return this.#readable;
   }
 }
 
@@ -49,7 +65,7 @@ export class CommitConflictError extends MoraineError {
   override readonly code = "commit_conflict";
   override readonly retryable = true;
   constructor(message: string, detail: ErrorDetail = { remedy: "Read the state again and repeat the commit." }) {
-    super(`commit conflict: ${message}`, detail);
+    super(`commit conflict: ${message}`, detail, (text) => text);
   }
 }
 

@@ -56,8 +56,6 @@ function closedErrorFrom(error: ErrorClosed, doing: string): MoraineError {
   }
 }
 
-const retryWords = /conflict|concurrent|unique|primary key/i;
-
 function detail(error: Error): string {
-  return error.message === "" || retryWords.test(error.message) ? "" : `: ${error.message}`;
+  return error.message === "" ? "" : `: ${error.message}`;
 }

@@ -36,7 +36,7 @@ import {
   Uint64,
   Utf8,
 } from "apache-arrow";
-import { harmless, quoted } from "../model/error-text.js";
+import { quoted } from "../model/error-text.js";
 import { fieldType, mapEntriesField, typeText } from "./arrow-access.js";
 import { checkSchemaStream } from "./schema-stream.js";
 
@@ -170,7 +170,7 @@ interface Extent {
 
 function extentOf(type: DataType): Extent {
   if (DataType.isDictionary(type) || DataType.isUnion(type)) {
-    throw new UnsupportedError(`inline chunk with an Arrow ${harmless(typeText(type))} column`, {
+    throw new UnsupportedError(`inline chunk with an Arrow ${typeText(type)} column`, {
       remedy: "Decode the column before inserting it.",
     });
   }

@@ -7,7 +7,7 @@ import {
   UnsupportedError,
 } from "@moraine/codec";
 import { type DataType, RecordBatch, Table } from "apache-arrow";
-import { harmless, quoted } from "../model/error-text.js";
+import { quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
@@ -198,7 +198,7 @@ function checkArrowColumn(column: WritableColumn, table: Table): void {
   const wanted = typeText(expected);
   if (actual !== wanted) {
     throw new InvalidArgumentError(
-      `rows has Arrow type ${harmless(actual)} in column ${quoted(column.name)}, which takes ${harmless(wanted)}`,
+      `rows has Arrow type ${actual} in column ${quoted(column.name)}, which takes ${wanted}`,
       { remedy: "Cast the Arrow column to the type named." },
     );
   }

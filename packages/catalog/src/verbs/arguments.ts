@@ -1,5 +1,5 @@
 import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
-import { harmless, quoted } from "../model/error-text.js";
+import { quoted } from "../model/error-text.js";
 
 /** A count or a size in bytes: a `bigint`, or a `number` that is a safe integer. Never negative. */
 export type Count = bigint | number;
@@ -7,8 +7,8 @@ export type Count = bigint | number;
 const largestU64 = 2n ** 64n - 1n;
 
 export function invalid(argument: string, expected: string): InvalidArgumentError {
-  return new InvalidArgumentError(`${harmless(argument)} must be ${expected}`, {
-    remedy: `Pass ${expected} as ${harmless(argument)}.`,
+  return new InvalidArgumentError(`${argument} must be ${expected}`, {
+    remedy: `Pass ${expected} as ${argument}.`,
   });
 }
 
@@ -38,8 +38,8 @@ export function checkKnown<T extends object>(value: T, known: Names<T>, argument
 
 function unknownName(name: string, known: object, argument: string): InvalidArgumentError {
   const names = Object.keys(known).join(", ");
-  return new InvalidArgumentError(`unknown option ${quoted(name)} in ${harmless(argument)}`, {
-    remedy: `Pass nothing but ${harmless(names)}.`,
+  return new InvalidArgumentError(`unknown option ${quoted(name)} in ${argument}`, {
+    remedy: `Pass nothing but ${names}.`,
   });
 }
 
@@ -98,10 +98,10 @@ export function checkOneOf<T extends string>(value: T, allowed: readonly T[], ar
 export function checkName(value: string, argument: string): string {
   checkString(value, argument);
   if (value === "")
-    throw new ConstraintError(`${harmless(argument)} is empty`, { remedy: "Choose a name of at least one character." });
+    throw new ConstraintError(`${argument} is empty`, { remedy: "Choose a name of at least one character." });
   // DuckDB's C interface ends a string at NUL.
   if (value.includes("\0"))
-    throw new ConstraintError(`${harmless(argument)} holds a NUL character`, { remedy: "Choose a name without it." });
+    throw new ConstraintError(`${argument} holds a NUL character`, { remedy: "Choose a name without it." });
   return value;
 }
 
@@ -109,7 +109,7 @@ export function checkName(value: string, argument: string): string {
 export function checkPathName(value: string, argument: string): string {
   checkName(value, argument);
   if (value === "." || value === ".." || value.includes("/") || value.includes("\\")) {
-    throw new ConstraintError(`${harmless(argument)} is not safe in a path`, {
+    throw new ConstraintError(`${argument} is not safe in a path`, {
       remedy: 'Choose a name without "/" and "\\" that is neither "." nor "..".',
     });
   }

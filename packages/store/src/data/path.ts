@@ -65,16 +65,9 @@ function hasLoneSurrogate(text: string): boolean {
   return loneSurrogate.test(text);
 }
 
-const retryWords = /conflict|concurrent|unique|primary key/giu;
-
-/**
- * A path or location as messages quote it. DuckLake repeats a commit whose error text holds one of four words, wherever it
- * stands; the first letter of such a word in a name is shown percent-encoded, so that a failure is not taken for a lost race.
- */
+/** A path or location as messages quote it. */
 export function describePath(path: string): string {
-  return JSON.stringify(
-    path.replace(retryWords, (word) => `%${word.charCodeAt(0).toString(16).toUpperCase()}${word.slice(1)}`),
-  );
+  return JSON.stringify(path);
 }
 
 /** Order of paths: by their UTF-8 bytes, as S3 lists them. Equals the order of code points. */

@@ -155,7 +155,7 @@ describe("answers that are errors", () => {
     const failure = await failureOf(store.put("unique_keys/conflict/concurrently.parquet", new Uint8Array(1)));
     expect(failure).toBeInstanceOf(StoreError);
     expect(failure.message).not.toMatch(forbiddenWords);
-    expect(failure.message).toContain("%75nique_keys/%63onflict/%63oncurrently.parquet");
+    expect(failure.message).toContain("u\u00b7nique_keys/c\u00b7onflict/c\u00b7oncurrently.parquet");
     expect(failure.remedy).not.toMatch(forbiddenWords);
   });
 
