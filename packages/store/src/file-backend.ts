@@ -30,9 +30,9 @@ export class FileBackend implements Backend {
     try {
       await makeFolder(this.location.directory);
     } catch (error) {
-      throw fileError(error, "the store's folder cannot be made");
+      throw fileError(error, `the folder ${this.location.directory} cannot be made`);
     }
-    const error = await this.#probe(0);
+    const error = await probe(this.#walFolder, 0);
     if (error !== undefined) throw error;
   }
 
@@ -42,6 +42,9 @@ export class FileBackend implements Backend {
         remedy: "Check the location, or open it for writing first.",
       });
     }
+    // A reader pins what it reads by a new manifest, and tries for ever where it may not write one.
+    const error = await probe(join(this.location.directory, "manifest"), 0);
+    if (error !== undefined) throw error;
   }
 
   openWriter<T>(open: () => Promise<T>): Promise<T> {
@@ -56,14 +59,14 @@ export class FileBackend implements Backend {
         const newest = newestManifestName(await readdir(folder));
         return newest === undefined ? undefined : decodeManifest(await readFile(join(folder, newest)));
       } catch (error) {
-        if (errorCode(error) !== "ENOENT") throw fileError(error, "the store's manifest cannot be read");
+        if (errorCode(error) !== "ENOENT") throw fileError(error, `the manifest in ${folder} cannot be read`);
         if (attempt >= limits.manifestReadAttempts || !(await exists(folder))) return undefined;
       }
     }
   }
 
   diagnose(_timeoutMs: number, bytes: number): Promise<MoraineError | undefined> {
-    return this.#probe(bytes);
+    return probe(this.#walFolder, bytes);
   }
 
   close(): void {
@@ -71,24 +74,30 @@ export class FileBackend implements Backend {
     this.#objectStore = null;
   }
 
-  /** Writes a file of about so many bytes where SlateDB would, and removes it. Gives what went wrong. */
-  async #probe(bytes: number): Promise<MoraineError | undefined> {
-    const size = Math.min(limits.probeMaxBytes, Math.max(limits.probeMinBytes, bytes));
-    const folder = join(this.location.directory, "wal");
-    const path = join(folder, `.probe-${randomUUID()}`);
+  get #walFolder(): string {
+    return join(this.location.directory, "wal");
+  }
+}
+
+/**
+ * Writes a file of about so many bytes into a folder that SlateDB writes to, and removes it. SlateDB passes over names that
+ * are not its own. Gives what went wrong.
+ */
+async function probe(folder: string, bytes: number): Promise<MoraineError | undefined> {
+  const size = Math.min(limits.probeMaxBytes, Math.max(limits.probeMinBytes, bytes));
+  const path = join(folder, `.probe-${randomUUID()}`);
+  try {
+    await makeFolder(folder);
+    const file = await openFile(path, "wx");
     try {
-      await makeFolder(folder);
-      const file = await openFile(path, "wx");
-      try {
-        await file.writeFile(new Uint8Array(size));
-      } finally {
-        await file.close();
-        await rm(path, { force: true });
-      }
-      return undefined;
-    } catch (error) {
-      return fileError(error, "the store's folder cannot be written");
+      await file.writeFile(new Uint8Array(size));
+    } finally {
+      await file.close();
+      await rm(path, { force: true });
     }
+    return undefined;
+  } catch (error) {
+    return fileError(error, `the folder ${folder} cannot be written`);
   }
 }
 
@@ -98,7 +107,7 @@ async function exists(folder: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (errorCode(error) === "ENOENT") return false;
-    throw fileError(error, "the store's folder cannot be read");
+    throw fileError(error, `the folder ${folder} cannot be read`);
   }
 }
 
@@ -120,7 +129,13 @@ function fileError(error: unknown, what: string): MoraineError {
     case "EPERM":
     case "EROFS":
       return new StoreUnavailableError(`${what}: permission denied (${code})`, {
-        remedy: "Give this process the right to write the folder.",
+        remedy: "Give this process the right to read and write the store's folder; readers need it, too.",
+        cause: error,
+      });
+    case "EEXIST":
+    case "ENOTDIR":
+      return new StoreError(`${what}: there is a file in its place (${code})`, {
+        remedy: "Give a folder, or a path where none exists yet.",
         cause: error,
       });
     default:

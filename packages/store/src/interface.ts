@@ -88,7 +88,10 @@ export interface WritableStore extends ReadView {
   close(): Promise<void>;
 }
 
-/** A handle that never writes and never fences; it follows the writer by polling. */
+/**
+ * A handle that reads only and never fences; it follows the writer by polling. What it reads is pinned by a checkpoint in the
+ * store's manifest, so that garbage collection leaves it alone: a reader, too, needs the right to write manifests.
+ */
 export interface ReadableStore extends ReadView {
   readonly location: string;
   close(): Promise<void>;

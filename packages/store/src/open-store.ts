@@ -23,8 +23,9 @@ export function openStore(url: string, options: StoreOptions = {}): Promise<Writ
 }
 
 /**
- * Opens a store for reading only; it follows the writer. Creates nothing and fences nobody. Fails with `not_found` where there
- * is no store, else as `openStore`.
+ * Opens a store for reading only; it follows the writer. Fences nobody, and changes nothing but the list of checkpoints in the
+ * manifest. Fails with `not_found` where there is no store, with `store_unavailable` where manifests may not be written, else
+ * as `openStore`.
  */
 export function openStoreReader(url: string, options: ReaderOptions = {}): Promise<ReadableStore> {
   return openStoreReaderWith(plainLoops, url, options);

@@ -6,7 +6,7 @@ import type { KeyRange, PackedKeys, PackedValues, ReadableStore, RowBlock, ScanO
 import { limits } from "./limits.js";
 import type { StoreLoops } from "./loops.js";
 import { getChecked, scanChecked, type ReadSource } from "./reads.js";
-import { storeErrorFrom } from "./slate-errors.js";
+import { isEngineStopped, storeErrorFrom } from "./slate-errors.js";
 import { within } from "./within.js";
 
 export interface FollowerOptions {
@@ -14,66 +14,56 @@ export interface FollowerOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** A handle that follows the writer of a store. It fences nobody; it pins what it reads by a checkpoint in the manifest. */
+/**
+ * A handle that follows the writer of a store. It fences nobody; it pins what it reads by a checkpoint in the manifest, for
+ * which it needs the right to write manifests.
+ *
+ * SlateDB's reader stops for good when its checkpoint has run out before it was renewed: after a suspension, or where the
+ * place did not answer for long. A read that finds it so opens another one, and repeats itself where nothing was shown yet.
+ */
 export class SlateReader implements ReadableStore {
   readonly location: string;
   readonly #backend: Backend;
-  readonly #reader: DbReader;
-  readonly #source: ReadSource;
+  readonly #loops: StoreLoops;
+  readonly #options: FollowerOptions;
+  readonly #deadlines: Deadlines;
+  #reader: DbReader;
+  #source: ReadSource;
+  /** The source whose engine was found stopped, until another one is open. */
+  #stopped: ReadSource | null = null;
+  #reopening: Promise<ReadSource> | null = null;
   #closed: Promise<void> | null = null;
 
   private constructor(backend: Backend, loops: StoreLoops, options: FollowerOptions, reader: DbReader) {
     this.location = backend.location.url;
     this.#backend = backend;
-    this.#reader = reader;
-    const deadlines = new Deadlines(options.requestTimeoutMs, () => {
+    this.#loops = loops;
+    this.#options = options;
+    this.#deadlines = new Deadlines(options.requestTimeoutMs, () => {
       return new StoreUnavailableError(`a read took longer than ${options.requestTimeoutMs} ms`, {
         remedy: "Check that the store's place answers, then read again.",
       });
     });
-    this.#source = {
-      from: reader,
-      loops,
-      windowKeys: getWindowKeys(backend.location),
-      deadlines,
-      failed: (error, doing) => (this.#closed !== null ? closedReader() : storeErrorFrom(error, doing)),
-    };
+    this.#reader = reader;
+    this.#source = this.#sourceOf(reader);
   }
 
   static async open(backend: Backend, loops: StoreLoops, options: FollowerOptions): Promise<SlateReader> {
-    const builder = new DbReaderBuilder(backend.path, backend.objectStore);
+    return new SlateReader(backend, loops, options, await openEngine(backend, options));
+  }
+
+  async getMany(keys: PackedKeys): Promise<PackedValues> {
+    const source = await this.#ready();
     try {
-      builder.with_options({
-        manifest_poll_interval_ms: options.pollIntervalMs,
-        checkpoint_lifetime_ms: Math.max(limits.readerCheckpointLifetimeMs, 2 * options.pollIntervalMs),
-        max_memtable_bytes: limits.readerMemtableBytes,
-        skip_wal_replay: false,
-      });
-      const building = builder.build();
-      const reader = await within(building, limits.openTimeoutMs, () => {
-        building.then(
-          (late) => void late.shutdown().catch(() => undefined),
-          () => undefined,
-        );
-        return new StoreUnavailableError(`${backend.location.url} did not open within ${limits.openTimeoutMs} ms`, {
-          remedy: "Check that the place answers and that its credentials are those of the environment.",
-        });
-      });
-      return new SlateReader(backend, loops, options, reader);
+      return await getChecked(source, keys);
     } catch (error) {
-      throw storeErrorFrom(error, "the store could not be opened for reading");
-    } finally {
-      builder.dispose();
+      if (this.#stopped !== source) throw error;
+      return getChecked(await this.#ready(), keys);
     }
   }
 
-  getMany(keys: PackedKeys): Promise<PackedValues> {
-    if (this.#closed !== null) return Promise.reject(closedReader());
-    return getChecked(this.#source, keys);
-  }
-
   scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
-    return scanChecked(() => this.#open(), range, options);
+    return scanChecked(() => this.#ready(), range, options);
   }
 
   close(): Promise<void> {
@@ -81,21 +71,90 @@ export class SlateReader implements ReadableStore {
     return this.#closed;
   }
 
-  #open(): ReadSource {
+  #sourceOf(reader: DbReader): ReadSource {
+    const source: ReadSource = {
+      from: reader,
+      loops: this.#loops,
+      windowKeys: getWindowKeys(this.#backend.location),
+      deadlines: this.#deadlines,
+      failed: (error, doing) => {
+        if (this.#closed !== null) return closedReader();
+        if (!isEngineStopped(error)) return storeErrorFrom(error, doing);
+        if (source === this.#source) this.#stopped = source;
+        return new StoreUnavailableError("the reader lost its hold on the store", {
+          remedy: "Read again: it takes a new one.",
+          cause: error,
+        });
+      },
+    };
+    return source;
+  }
+
+  #ready(): ReadSource | Promise<ReadSource> {
     if (this.#closed !== null) throw closedReader();
+    if (this.#stopped === null) return this.#source;
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = null;
+    });
+    return this.#reopening;
+  }
+
+  async #reopen(): Promise<ReadSource> {
+    const reader = await openEngine(this.#backend, this.#options);
+    const old = this.#reader;
+    this.#reader = reader;
+    this.#source = this.#sourceOf(reader);
+    this.#stopped = null;
+    await shutdown(old).catch(() => undefined);
     return this.#source;
   }
 
   async #close(): Promise<void> {
-    this.#source.deadlines.close();
+    this.#deadlines.close();
+    // An opening under way ends first, so that nothing of it stays behind.
+    if (this.#reopening !== null) await Promise.allSettled([this.#reopening]);
+    const isStopped = this.#stopped !== null;
     try {
-      await within(this.#reader.shutdown(), limits.closeTimeoutMs, () => new Error("closing took too long"));
+      await shutdown(this.#reader);
     } catch (error) {
-      throw storeErrorFrom(error, "the reader could not be closed cleanly");
+      if (!isStopped) throw storeErrorFrom(error, "the reader could not be closed cleanly");
     } finally {
-      this.#reader.dispose();
       this.#backend.close();
     }
+  }
+}
+
+async function openEngine(backend: Backend, options: FollowerOptions): Promise<DbReader> {
+  const builder = new DbReaderBuilder(backend.path, backend.objectStore);
+  try {
+    builder.with_options({
+      manifest_poll_interval_ms: options.pollIntervalMs,
+      checkpoint_lifetime_ms: Math.max(limits.readerCheckpointLifetimeMs, 2 * options.pollIntervalMs),
+      max_memtable_bytes: limits.readerMemtableBytes,
+      skip_wal_replay: false,
+    });
+    const building = builder.build();
+    return await within(building, limits.openTimeoutMs, () => {
+      building.then(
+        (late) => void late.shutdown().catch(() => undefined),
+        () => undefined,
+      );
+      return new StoreUnavailableError(`${backend.location.url} did not open within ${limits.openTimeoutMs} ms`, {
+        remedy: "Check that the place answers and that its credentials are those of the environment.",
+      });
+    });
+  } catch (error) {
+    throw storeErrorFrom(error, "the store could not be opened for reading");
+  } finally {
+    builder.dispose();
+  }
+}
+
+async function shutdown(reader: DbReader): Promise<void> {
+  try {
+    await within(reader.shutdown(), limits.closeTimeoutMs, () => new Error("closing took too long"));
+  } finally {
+    reader.dispose();
   }
 }
 

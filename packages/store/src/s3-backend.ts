@@ -7,7 +7,7 @@ import { limits } from "./limits.js";
 import type { StoreLocation } from "./location.js";
 import { decodeManifest, newestManifestName, type ManifestHead } from "./manifest.js";
 import { resolveS3ObjectStore, type S3EngineOptions } from "./s3-environment.js";
-import { checkBucket, checkConditionalPut, s3Error, statusOf, type S3Target } from "./s3-preflight.js";
+import { checkBucket, checkConditionalPut, checkPutAgain, s3Error, statusOf, type S3Target } from "./s3-preflight.js";
 import { within } from "./within.js";
 
 /** A store under a prefix of a bucket. Durable means: the service has answered the PUT. */
@@ -40,11 +40,14 @@ export class S3Backend implements Backend {
   prepareForReading(timeoutMs: number): Promise<void> {
     return this.#timed(timeoutMs, async (target, signal) => {
       await checkBucket(target, this.path, signal);
-      if ((await this.#readManifest(target, signal)) === undefined) {
+      const manifest = await this.#newestManifest(target, signal);
+      if (manifest === undefined) {
         throw new NotFoundError(`there is no store at ${this.location.url}`, {
           remedy: "Check the location, or open it for writing first.",
         });
       }
+      // A reader pins what it reads by a new manifest, and tries for ever where it may not write one.
+      await checkPutAgain(target, manifest.key, manifest.bytes, signal);
       this.#objectStore ??= await resolveS3ObjectStore(target.client, target.bucket, this.#options);
     });
   }
@@ -54,7 +57,10 @@ export class S3Backend implements Backend {
   }
 
   readManifest(): Promise<ManifestHead | undefined> {
-    return this.#timed(limits.preflightTimeoutMs, (target, signal) => this.#readManifest(target, signal));
+    return this.#timed(limits.preflightTimeoutMs, async (target, signal) => {
+      const manifest = await this.#newestManifest(target, signal);
+      return manifest === undefined ? undefined : decodeManifest(manifest.bytes);
+    });
   }
 
   async diagnose(timeoutMs: number): Promise<MoraineError | undefined> {
@@ -100,7 +106,7 @@ export class S3Backend implements Backend {
     }
   }
 
-  async #readManifest(target: S3Target, signal: AbortSignal): Promise<ManifestHead | undefined> {
+  async #newestManifest(target: S3Target, signal: AbortSignal): Promise<ManifestObject | undefined> {
     const { GetObjectCommand, ListObjectsV2Command, NoSuchKey } = await import("@aws-sdk/client-s3");
     const folder = `${this.path === "" ? "" : `${this.path}/`}manifest/`;
     // A manifest may be collected between listing and reading; then there is a newer one.
@@ -118,14 +124,20 @@ export class S3Backend implements Backend {
       const newest = newestManifestName(names);
       if (newest === undefined) return undefined;
       try {
-        const command = new GetObjectCommand({ Bucket: target.bucket, Key: folder + newest });
+        const key = folder + newest;
+        const command = new GetObjectCommand({ Bucket: target.bucket, Key: key });
         const object = await target.client.send(command, { abortSignal: signal });
-        if (object.Body !== undefined) return decodeManifest(await object.Body.transformToByteArray());
+        if (object.Body !== undefined) return { key, bytes: await object.Body.transformToByteArray() };
       } catch (error) {
         if (!(error instanceof NoSuchKey) || attempt >= limits.manifestReadAttempts) throw error;
       }
     }
   }
+}
+
+interface ManifestObject {
+  readonly key: string;
+  readonly bytes: Uint8Array;
 }
 
 async function endpointOf(client: S3Client): Promise<string> {

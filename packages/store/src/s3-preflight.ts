@@ -45,6 +45,23 @@ export async function checkConditionalPut(target: S3Target, prefix: string, sign
   if (!refused) throw noConditionalPut(target);
 }
 
+/**
+ * Proves the right to write, and changes nothing: puts an object that exists already, with the content it has, on the
+ * condition that it does not exist.
+ */
+export async function checkPutAgain(
+  target: S3Target,
+  key: string,
+  content: Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
+  const { PutObjectCommand } = await import("@aws-sdk/client-s3");
+  await refusedPut(target, signal, () => {
+    const command = new PutObjectCommand({ Bucket: target.bucket, Key: key, Body: content, IfNoneMatch: "*" });
+    return target.client.send(command, { abortSignal: signal });
+  });
+}
+
 async function refusedPut(target: S3Target, signal: AbortSignal, put: () => Promise<unknown>): Promise<boolean> {
   try {
     await request(target, signal, put);
@@ -117,7 +134,7 @@ export function s3Error(error: unknown, target: S3Target): MoraineError {
   if (credentialErrors.has(name) || status === 401 || status === 403) {
     return unavailable(
       `${target.endpoint} refused the credentials for the bucket ${target.bucket} (${status ?? name})`,
-      "Check the AWS credentials and their rights: list, get, put and delete.",
+      "Check the AWS credentials and their rights: list, get, put and delete; readers need list, get and put.",
     );
   }
   if (name === "NoSuchBucket" || status === 404) {

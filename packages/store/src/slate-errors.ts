@@ -42,6 +42,11 @@ export function storeErrorFrom(error: unknown, doing: string): MoraineError {
   });
 }
 
+/** Whether the engine ended by itself: neither closed by us nor displaced. */
+export function isEngineStopped(error: unknown): boolean {
+  return error instanceof ErrorClosed && error.reason !== CloseReason.Clean && error.reason !== CloseReason.Fenced;
+}
+
 function closedErrorFrom(error: ErrorClosed, doing: string): MoraineError {
   switch (error.reason) {
     case CloseReason.Fenced:

@@ -345,7 +345,9 @@ export class SlateWriter implements WritableStore {
       try {
         await within(engine.finish(), limits.closeTimeoutMs, () => this.#timeoutError("closing"));
       } catch (error) {
-        failure = storeErrorFrom(error, "the store could not be closed cleanly");
+        const typed = storeErrorFrom(error, "the store could not be closed cleanly");
+        // One that was displaced has nothing left to save: each of its writes was acknowledged or has failed.
+        if (typed.code !== "fenced") failure = typed;
       }
     }
     this.#failure ??= new ClosedError("the store has been closed");

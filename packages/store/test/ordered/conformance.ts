@@ -313,6 +313,16 @@ export function describeStore(place: StorePlace): void {
       expect(await rows(second)).toEqual(["a=2", "c=2"]);
     });
 
+    test("closing a writer that was displaced without noticing is harmless", async () => {
+      const url = place.freshUrl();
+      const first = await openStore(url);
+      await write(first, { a: "1" });
+      const second = closing(await openStore(url));
+      await first.close();
+      await write(second, { b: "2" });
+      expect(await rows(second)).toEqual(["a=1", "b=2"]);
+    });
+
     test("an interval collects writes and makes them durable together", async () => {
       const url = place.freshUrl();
       const store = closing(await openStore(url, { flush: { intervalMs: 40 } }));

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -71,6 +71,41 @@ describe("S3 preflight without a real server", () => {
     });
     useEndpoint(port);
     await expect(openStore("s3://stores/x")).rejects.toMatchObject({ code: "configuration" });
+  });
+
+  test("a reader that may not put manifests is refused before the engine tries for ever", async () => {
+    const folder = join(temporaryFolder(), "store");
+    await (await openStore(folder)).close();
+    const name = readdirSync(join(folder, "manifest")).toSorted().at(-1) ?? "";
+    const manifest = readFileSync(join(folder, "manifest", name));
+    const puts: string[] = [];
+    const port = await startYesServer((request, response) => {
+      const { method, url = "" } = request;
+      if (method === "PUT") {
+        puts.push(`${url.split("?")[0]} ${request.headers["if-none-match"]}`);
+        response.statusCode = 403;
+        response.end('<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>no</Message></Error>');
+        return true;
+      }
+      if (url.includes("list-type=2")) {
+        response.setHeader("content-type", "application/xml");
+        const key = `<Contents><Key>x/manifest/${name}</Key></Contents>`;
+        response.end(`<?xml version="1.0"?><ListBucketResult><KeyCount>1</KeyCount>${key}</ListBucketResult>`);
+        return true;
+      }
+      response.end(manifest);
+      return true;
+    });
+    useEndpoint(port);
+    const began = performance.now();
+    await expect(openStoreReader("s3://stores/x")).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: containing("refused the credentials for the bucket stores (403)"),
+      remedy: containing("readers need list, get and put"),
+    });
+    expect(performance.now() - began).toBeLessThan(10_000);
+    // Only what is there already was put, and only on the condition that it is not.
+    expect(puts).toEqual([`/stores/x/manifest/${name} *`]);
   });
 
   test("an endpoint where nobody listens is unavailable", async () => {
