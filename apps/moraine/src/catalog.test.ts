@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { encodeValue, FormatValue, sysFormatKey } from "@moraine/codec";
+import { BatchBuilder, openStore, type WriteBatch } from "@moraine/store";
 import type { ErrorCode, OpenOptions } from "moraine";
 import { Catalog, mainSchema, MoraineError } from "moraine";
 import { afterAll, describe, expect, it } from "vitest";
@@ -115,6 +117,32 @@ describe("a data path", () => {
     expect(refused.code).toBe("configuration");
     // Nobody has fenced this one.
     await writer.commit((tx) => tx.createSchema({ name: "s" }));
+  });
+});
+
+describe("an opening that is refused", () => {
+  it.each(["memory", "file"])("for its data path leaves the writer that there is alone (%s)", async (kind) => {
+    const store = kind === "memory" ? "memory://refused" : join(folder, "refused/store");
+    await using writer = await Catalog.open({ store, dataPath: join(folder, "refused/data") });
+    for (const takeOver of [false, true]) {
+      const options = { store, dataPath: join(folder, "refused/other"), takeOver };
+      expect((await refusal(() => Catalog.open(options))).code).toBe("configuration");
+    }
+    await writer.commit((tx) => tx.createSchema({ name: "s" }));
+  });
+
+  it("for the store's format leaves the writer that there is alone", async () => {
+    const store = "memory://newer";
+    const laterFormat = (): WriteBatch => {
+      const batch = new BatchBuilder();
+      batch.put(sysFormatKey, encodeValue(FormatValue, { formatVersion: 99n, writerVersion: "later" }));
+      return batch.finish();
+    };
+    const newer = await openStore(store);
+    await newer.write(laterFormat());
+    expect((await refusal(() => Catalog.open({ store }))).code).toBe("migration_required");
+    await newer.write(laterFormat());
+    await newer.close();
   });
 });
 

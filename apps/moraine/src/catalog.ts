@@ -1,9 +1,16 @@
-import { Catalog as Engine, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
-import type { SchemaId } from "@moraine/codec";
-import { DataStoreSet, openStore, openStoreReader, type ReadView, type WritableStore } from "@moraine/store";
+import { Catalog as Engine, checkOpenable, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
+import { NotFoundError, type SchemaId } from "@moraine/codec";
+import {
+  DataStoreSet,
+  openStore,
+  openStoreReader,
+  type ReadableStore,
+  type ReadView,
+  type WritableStore,
+} from "@moraine/store";
 import { measureStore } from "./census.js";
 import type * as contract from "./interface.js";
-import { recordedDataPath } from "./location.js";
+import { parseLocation, recordedDataPath } from "./location.js";
 import { StoreLock } from "./lock/store-lock.js";
 import {
   checkNames,
@@ -22,23 +29,23 @@ import { readSnapshots } from "./snapshots.js";
 export const mainSchema = 0n as SchemaId;
 
 /** What both kinds of handle share: the reads of the engine, and those that walk the store. */
-abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.ReadOnlyCatalog {
-  protected readonly engine: E;
+abstract class Reads implements contract.ReadOnlyCatalog {
+  readonly #engine: Engine | ReadOnlyEngine;
   readonly #view: ReadView;
   readonly #location: string;
 
-  constructor(engine: E, view: ReadView, location: string) {
-    this.engine = engine;
+  constructor(engine: Engine | ReadOnlyEngine, view: ReadView, location: string) {
+    this.#engine = engine;
     this.#view = view;
     this.#location = location;
   }
 
   async snapshot(): Promise<contract.CatalogSnapshot> {
-    return await this.engine.snapshot();
+    return await this.#engine.snapshot();
   }
 
   async snapshotAt(snapshot: Parameters<contract.ReadOnlyCatalog["snapshotAt"]>[0]): Promise<contract.CatalogSnapshot> {
-    return await this.engine.snapshotAt(snapshot);
+    return await this.#engine.snapshotAt(snapshot);
   }
 
   async snapshots(args: contract.SnapshotsArguments = {}): Promise<contract.SnapshotRecord[]> {
@@ -46,67 +53,67 @@ abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.Read
     checkOptionalCount(args.limit, "limit", 0);
     if (args.before !== undefined) checkId(args.before, "before");
     // Records up to a head that has been acknowledged never change, so that the store may be read beside running commits.
-    const head = (await this.engine.snapshot()).currentSnapshot.id;
+    const head = (await this.#engine.snapshot()).currentSnapshot.id;
     return await readSnapshots(this.#view, head, args);
   }
 
   async indexLookup(args: contract.IndexLookupArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexLookup(checkIndexTarget(args));
+    return await this.#engine.indexLookup(checkIndexTarget(args));
   }
 
   async indexLookupMany(args: contract.IndexLookupManyArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexLookupMany(checkIndexTarget(args));
+    return await this.#engine.indexLookupMany(checkIndexTarget(args));
   }
 
   async indexRange(args: contract.IndexRangeArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexRange(checkIndexTarget(args));
+    return await this.#engine.indexRange(checkIndexTarget(args));
   }
 
   async indexNulls(args: contract.IndexNullsArguments): ReturnType<contract.ReadOnlyCatalog["indexLookup"]> {
-    return await this.engine.indexNulls(checkIndexTarget(args));
+    return await this.#engine.indexNulls(checkIndexTarget(args));
   }
 
   async recentRows(args: contract.RecentRowsArguments): Promise<contract.RecentRow[]> {
-    return await this.engine.recentRows(checkRecentRows(args));
+    return await this.#engine.recentRows(checkRecentRows(args));
   }
 
   async recentRow(args: contract.RecentRowArguments): Promise<contract.RecentRow | undefined> {
-    return await this.engine.recentRow(checkRecentRow(args));
+    return await this.#engine.recentRow(checkRecentRow(args));
   }
 
   async scanInline(args: contract.ScanInlineArguments): Promise<contract.RecentRow[]> {
-    return await this.engine.scanInline(checkScanInline(args));
+    return await this.#engine.scanInline(checkScanInline(args));
   }
 
   async census(options: contract.CensusOptions = {}): Promise<contract.Census> {
     checkNames(options, "options", ["onProgress"]);
     checkOptionalFunction(options.onProgress, "onProgress");
-    const snapshot = await this.engine.snapshot();
+    const snapshot = await this.#engine.snapshot();
     return await measureStore(this.#view, this.#location, snapshot, options.onProgress);
   }
 
   async deletedFileRows(args: contract.DeletedFileRowsArguments): Promise<contract.DeletedFileRow[]> {
-    return await this.engine.deletedFileRows(args);
+    return await this.#engine.deletedFileRows(args);
   }
 
   async scopedFileIndexEntries(args: contract.ScopedFileIndexEntriesArguments): Promise<contract.FileIndexVectors[]> {
-    return await this.engine.scopedFileIndexEntries(args);
+    return await this.#engine.scopedFileIndexEntries(args);
   }
 
   async scopedBackfillEntries(args: contract.BackfillEntriesArguments): Promise<contract.IndexEntry[]> {
-    return await this.engine.scopedBackfillEntries(args);
+    return await this.#engine.scopedBackfillEntries(args);
   }
 
   async inlineBackfillEntries(args: contract.BackfillEntriesArguments): Promise<contract.IndexEntry[]> {
-    return await this.engine.inlineBackfillEntries(args);
+    return await this.#engine.inlineBackfillEntries(args);
   }
 
   async maintenanceStatus(): Promise<contract.MaintenancePass[]> {
-    return await this.engine.maintenanceStatus();
+    return await this.#engine.maintenanceStatus();
   }
 
   async close(): Promise<void> {
-    await this.engine.close();
+    await this.#engine.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -115,14 +122,16 @@ abstract class Reads<E extends Engine | ReadOnlyEngine> implements contract.Read
 }
 
 /** A catalog that is only read: see `ReadOnlyCatalog` in the interface file. Made by `Catalog.openReadOnly`. */
-export class ReadOnlyCatalog extends Reads<ReadOnlyEngine> {}
+export class ReadOnlyCatalog extends Reads {}
 
 /** A catalog open for reading and writing: see `Catalog` in the interface file. */
-export class Catalog extends Reads<Engine> implements contract.Catalog {
+export class Catalog extends Reads implements contract.Catalog {
+  readonly #engine: Engine;
   readonly #lock: StoreLock | undefined;
 
   private constructor(engine: Engine, store: WritableStore, lock: StoreLock | undefined) {
     super(engine, store, store.location);
+    this.#engine = engine;
     this.#lock = lock;
   }
 
@@ -136,6 +145,7 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     const lock = StoreLock.acquire(location, options.takeOver ?? false);
     let store: WritableStore | undefined;
     try {
+      if (mayDisplace(location, lock)) await checkBeforeFencing(location, dataPath, requestTimeoutMs);
       store = await openStore(location, {
         ...(flush === undefined ? {} : { flush }),
         ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
@@ -179,7 +189,7 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     options: contract.CommitOptions = {},
   ): Promise<contract.CommitResult<T>> {
     checkCommitOptions(options);
-    return await this.engine.commit(closure, options);
+    return await this.#engine.commit(closure, options);
   }
 
   async commitGroup<T>(
@@ -187,15 +197,15 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     options: contract.CommitOptions = {},
   ): Promise<contract.CommitResult<T>[]> {
     checkCommitOptions(options);
-    return await this.engine.commitGroup(closures, options);
+    return await this.#engine.commitGroup(closures, options);
   }
 
   async reads(): Promise<contract.ReadScope> {
-    return new ReadScope(await this.engine.reads());
+    return new ReadScope(await this.#engine.reads());
   }
 
   async flushInlined(args: contract.FlushInlinedArguments): Promise<contract.FlushInlinedResult> {
-    return await this.engine.flushInlined(args);
+    return await this.#engine.flushInlined(args);
   }
 
   async maintain(options: contract.MaintainOptions = {}): Promise<contract.MaintainReport> {
@@ -204,14 +214,14 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     checkOptionalBoolean(options.sweepFileStatistics, "sweepFileStatistics");
     checkOptionalCount(options.batchSize, "batchSize", 1);
     checkOptionalFunction(options.onProgress, "onProgress");
-    return await this.engine.maintain(options);
+    return await this.#engine.maintain(options);
   }
 
   async recordMaintenancePass(pass: contract.MaintenancePass): Promise<void> {
     if (typeof (pass as Partial<contract.MaintenancePass> | null)?.startedAtMicros !== "bigint") {
       throw wrong("startedAtMicros", "microseconds since the epoch: a bigint");
     }
-    await this.engine.recordMaintenancePass(pass);
+    await this.#engine.recordMaintenancePass(pass);
   }
 
   async reclaimIndexEntries(args: contract.ReclaimIndexEntriesArguments): Promise<number> {
@@ -219,7 +229,7 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     checkId(args.index, "index");
     if ((args.limit as unknown) === undefined) throw wrong("limit", "a whole number of at least 1");
     checkOptionalCount(args.limit, "limit", 1);
-    return await this.engine.reclaimIndexEntries(args);
+    return await this.#engine.reclaimIndexEntries(args);
   }
 
   override async close(): Promise<void> {
@@ -228,6 +238,31 @@ export class Catalog extends Reads<Engine> implements contract.Catalog {
     } finally {
       this.#lock?.release();
     }
+  }
+}
+
+/** Whether another handle may be writing: one in memory or on this machine leaves its trace, one elsewhere does not. */
+function mayDisplace(location: string, lock: StoreLock | undefined): boolean {
+  return lock === undefined || lock.displaces || parseLocation(location).scheme !== "file";
+}
+
+/** Opening fences the writer that there may be, so what would refuse the opening is looked for before, by reading. */
+async function checkBeforeFencing(
+  location: string,
+  dataPath: string | undefined,
+  requestTimeoutMs: number | undefined,
+): Promise<void> {
+  let reader: ReadableStore;
+  try {
+    reader = await openStoreReader(location, requestTimeoutMs === undefined ? {} : { requestTimeoutMs });
+  } catch (error) {
+    if (error instanceof NotFoundError) return;
+    throw error;
+  }
+  try {
+    await checkOpenable(reader, dataPath);
+  } finally {
+    await reader.close();
   }
 }
 

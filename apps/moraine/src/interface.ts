@@ -78,7 +78,8 @@ export interface CatalogFactory {
   /**
    * Opens a catalog for reading and writing, and makes it where the store is empty. A store has one writer: a handle that
    * had it open before, in this process or on another machine, is fenced, and its next call fails with `fenced`. A live
-   * writer in another process of this machine is not fenced but named in a `store_locked`, unless `takeOver` is set.
+   * writer in another process of this machine is not fenced but named in a `store_locked`, unless `takeOver` is set. An
+   * opening that is refused for its arguments, its data path or the store's format fences nobody.
    *
    * Errors: `invalid_argument` (an option that is unknown or of the wrong type), `configuration` (a location that cannot
    * work, a data path other than the recorded one, or one that overlaps the store), `store_locked`, `store_unavailable`,
@@ -94,11 +95,14 @@ export interface CatalogFactory {
   open(options: OpenOptions): Promise<Catalog>;
 
   /**
-   * Opens a catalog for reading only. It never makes, changes or fences anything, and follows the writer with a delay of
-   * about `pollIntervalMs`. Any number of such handles may be open, in any number of processes.
+   * Opens a catalog for reading only. It fences nobody, changes nothing of the catalog, and follows the writer with a delay
+   * of about `pollIntervalMs`. Any number of such handles may be open, in any number of processes.
    *
-   * Errors: `not_found` where there is no store, `invalid_argument`, `configuration`, `store_unavailable`, `store`,
-   * `migration_required`, `corruption`.
+   * The store keeps what a reader reads from being collected by a note in its manifest, which the reader writes: it needs
+   * the right to write below `manifest/` of the store (on S3: list and get, and put there).
+   *
+   * Errors: `not_found` where there is no store, `invalid_argument`, `configuration`, `store_unavailable` (also where the
+   * right to write manifests is missing), `store`, `migration_required`, `corruption`.
    *
    * @example
    * import { Catalog } from "moraine";

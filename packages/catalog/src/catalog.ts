@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ClosedError, ConfigurationError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
+import { ClosedError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
 import type { DataStoreSet, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CatalogCut } from "./cut.js";
@@ -8,6 +8,7 @@ import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engi
 import { Committer } from "./engine/committer.js";
 import { genesisAttempts, groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
+import { checkDataPath } from "./engine/openable.js";
 import { PendingWrites } from "./engine/pending-writes.js";
 import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
 import { HeadPins, type PinnedHead } from "./engine/scope.js";
@@ -138,11 +139,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     const head = new Tip(await loadState(options.store));
     const recorded = recordedDataPath(head);
     const { dataPath } = options;
-    if (dataPath !== undefined && recorded !== undefined && withSlash(dataPath) !== withSlash(recorded)) {
-      throw new ConfigurationError(`the lake's data path is ${recorded}, and it was opened with ${dataPath}`, {
-        remedy: "Open it without dataPath, or with the one recorded.",
-      });
-    }
+    checkDataPath(recorded, dataPath);
     const catalog = new Catalog(options, head);
     if (dataPath !== undefined && recorded === undefined) {
       await catalog.commit((transaction) =>
@@ -388,11 +385,6 @@ function single<T>(step: Step<T>): { readonly commits: readonly StagedCommit[]; 
 
 function recordedDataPath(tip: Tip): string | undefined {
   return tip.state.get("option", 0n, 0n)?.options.get("data_path");
-}
-
-/** Paths with and without a slash at the end name the same folder. */
-function withSlash(path: string): string {
-  return path.endsWith("/") ? path : `${path}/`;
 }
 
 function clockMicros(): bigint {

@@ -32,6 +32,7 @@ export type {
   FileRemovals,
   IndexEntry,
 } from "./operations.js";
+export { checkOpenable } from "./engine/openable.js";
 export { ReadOnlyCatalog, type ReadOnlyCatalogOptions } from "./read-only-catalog.js";
 export type { BackfillEntriesArguments, ScopedFileIndexEntriesArguments } from "./derive-entries.js";
 export type { DeletedFileRow } from "./inline/deleted-file-rows.js";

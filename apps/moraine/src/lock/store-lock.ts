@@ -7,11 +7,13 @@ import { isRunning, ownProcess, type ProcessIdentity } from "./process-identity.
 import { runtimeFolder } from "./runtime-folder.js";
 
 /** What a lock file holds. */
-interface Holder extends ProcessIdentity {
+export interface Holder extends ProcessIdentity {
   /** Of the holding handles together: one for each copy of this module, so that a thread does not drop another one's lock. */
   readonly token: string;
   readonly location: string;
 }
+
+type Refusal = (holder: Holder) => StoreLockedError;
 
 /** Tries to get past lock files that appear and vanish while they are looked at. */
 const acquireAttempts = 100;
@@ -26,16 +28,22 @@ const handles = new Map<string, number>();
  * that came about, counts for nothing. Several handles of one process share the lock; the newest one has fenced the others.
  */
 export class StoreLock {
+  /** Whether a process of this machine, this one included, held the lock before: opening the store fences it. */
+  readonly displaces: boolean;
   readonly #path: string;
   #held = true;
 
-  private constructor(path: string) {
+  private constructor(path: string, displaces: boolean) {
     this.#path = path;
+    this.displaces = displaces;
     handles.set(path, (handles.get(path) ?? 0) + 1);
   }
 
-  /** Fails with `store_locked`, naming the process, unless `takeOver`. A store in memory is nobody else's: `undefined`. */
-  static acquire(store: string, takeOver: boolean): StoreLock | undefined {
+  /**
+   * Fails with `store_locked`, naming the process, unless `takeOver`. A store in memory is nobody else's: `undefined`.
+   * `refusal` words the failure for a place that is locked for another purpose than writing a store.
+   */
+  static acquire(store: string, takeOver: boolean, refusal: Refusal = lockedBy): StoreLock | undefined {
     const location = followLinks(parseLocation(store));
     if (location.scheme === "memory") return undefined;
     const path = join(runtimeFolder(), `${lockName(location)}.lock`);
@@ -43,11 +51,10 @@ export class StoreLock {
     const holder: Holder = { ...ownProcess(), token: ownToken, location: location.url };
     writeFileSync(unfinished, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
     try {
-      place(path, unfinished, takeOver);
+      return new StoreLock(path, place(path, unfinished, takeOver, refusal));
     } finally {
       rmSync(unfinished, { force: true });
     }
-    return new StoreLock(path);
   }
 
   /** Releasing again does nothing. */
@@ -64,18 +71,21 @@ export class StoreLock {
   }
 }
 
-/** Puts a complete lock file in place: as a new one, over one of this process, or over one that has lost its process. */
-function place(path: string, unfinished: string, takeOver: boolean): void {
+/**
+ * Puts a complete lock file in place: as a new one, over one of this process, or over one that has lost its process. Gives
+ * whether a process that runs has lost it.
+ */
+function place(path: string, unfinished: string, takeOver: boolean, refusal: Refusal): boolean {
   for (let attempt = 1; attempt <= acquireAttempts; attempt++) {
-    if (tryLink(unfinished, path)) return;
+    if (tryLink(unfinished, path)) return false;
     const holder = readHolder(path);
     if (holder === undefined) continue;
     const isOwn = holder.pid === process.pid && isRunning(holder);
     if (takeOver || isOwn) {
       renameSync(unfinished, path);
-      return;
+      return isRunning(holder);
     }
-    if (isRunning(holder)) throw lockedBy(holder);
+    if (isRunning(holder)) throw refusal(holder);
     removeStale(path, holder);
   }
   throw new StoreLockedError(`the lock file of the store changed ${acquireAttempts} times while it was looked at`, {

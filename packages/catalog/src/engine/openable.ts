@@ -1,0 +1,27 @@
+import { ConfigurationError, currentKey, decodeValue, OptionScopeValue } from "@moraine/codec";
+import { packKeys, type ReadView, valueAt } from "@moraine/store";
+import { checkFormat } from "./bootstrap.js";
+
+/**
+ * Fails as `Catalog.open` would for what the store holds: `migration_required` for another format, `configuration` for
+ * another data path than the one recorded. For a look at a store before it is opened for writing, which fences its writer.
+ */
+export async function checkOpenable(view: ReadView, dataPath: string | undefined): Promise<void> {
+  if (!(await checkFormat(view)) || dataPath === undefined) return;
+  const options = valueAt(await view.getMany(packKeys([currentKey("option", 0n, 0n)])), 0);
+  if (options === undefined) return;
+  checkDataPath(decodeValue(OptionScopeValue, options).options.get("data_path"), dataPath);
+}
+
+/** A lake has one data path: the files it has registered are relative to it. */
+export function checkDataPath(recorded: string | undefined, dataPath: string | undefined): void {
+  if (dataPath === undefined || recorded === undefined || withSlash(dataPath) === withSlash(recorded)) return;
+  throw new ConfigurationError(`the lake's data path is ${recorded}, and it was opened with ${dataPath}`, {
+    remedy: "Open it without dataPath, or with the one recorded.",
+  });
+}
+
+/** Paths with and without a slash at the end name the same folder. */
+function withSlash(path: string): string {
+  return path.endsWith("/") ? path : `${path}/`;
+}
