@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeValue, FormatValue, sysFormatKey } from "@moraine/codec";
@@ -110,6 +110,13 @@ describe("a data path", () => {
     await (await Catalog.open({ store })).close();
   });
 
+  it("that is a file is refused", async () => {
+    const dataPath = join(folder, "a-file");
+    writeFileSync(dataPath, "");
+    const refused = await refusal(() => Catalog.open({ store: join(folder, "with-file/store"), dataPath }));
+    expect(refused).toEqual({ code: "configuration", message: `configuration: the data path ${dataPath} is a file` });
+  });
+
   it("that overlaps the store is refused before the store is opened", async () => {
     const store = join(folder, "overlap/store");
     await using writer = await Catalog.open({ store });
@@ -147,6 +154,11 @@ describe("an opening that is refused", () => {
 });
 
 describe("handles", () => {
+  it("are opened, not constructed", async () => {
+    const construct = Catalog as unknown as new (options: object) => unknown;
+    expect((await refusal(async () => new construct({ store: "memory://new" }))).code).toBe("invalid_argument");
+  });
+
   it("of one process on one store: the newer one fences the older", async () => {
     const store = join(folder, "two/store");
     const older = await Catalog.open({ store });

@@ -1,5 +1,5 @@
 import { Catalog as Engine, checkOpenable, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
-import { NotFoundError, type SchemaId } from "@moraine/codec";
+import { InvalidArgumentError, NotFoundError, type SchemaId } from "@moraine/codec";
 import {
   DataStoreSet,
   openStore,
@@ -130,7 +130,7 @@ export class Catalog extends Reads implements contract.Catalog {
   readonly #lock: StoreLock | undefined;
 
   private constructor(engine: Engine, store: WritableStore, lock: StoreLock | undefined) {
-    super(engine, store, store.location);
+    super(opened(engine), store, store.location);
     this.#engine = engine;
     this.#lock = lock;
   }
@@ -239,6 +239,12 @@ export class Catalog extends Reads implements contract.Catalog {
       this.#lock?.release();
     }
   }
+}
+
+/** Refuses `new Catalog(...)`, which the types forbid and JavaScript does not. */
+function opened(engine: Engine): Engine {
+  if (engine instanceof Engine) return engine;
+  throw new InvalidArgumentError("a catalog is not made with new", { remedy: "Use Catalog.open({ store })." });
 }
 
 /** Whether another handle may be writing: one in memory or on this machine leaves its trace, one elsewhere does not. */

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import { ConfigurationError } from "@moraine/codec";
 
@@ -58,6 +58,10 @@ export function recordedDataPath(dataPath: string, store: string): string {
     throw new ConfigurationError(`the data path ${data.url} and the store ${parseLocation(store).url} overlap`, {
       remedy: "Choose a data path outside of the store, and a store outside of the data path.",
     });
+  }
+  // A folder is made when the first file is written; a file in its place would make every write fail.
+  if (data.scheme === "file" && statSync(data.url, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new ConfigurationError(`the data path ${data.url} is a file`, { remedy: "Give a folder." });
   }
   return data.url.endsWith("/") ? data.url : `${data.url}/`;
 }
