@@ -24,7 +24,12 @@ export interface IndexKeys {
   readonly multi: Uint8Array;
 }
 
-const initialEntries = 64;
+/** So few that the arrays of a small commit lie within the JavaScript heap, where they cost a tenth. */
+const initialEntries = 8;
+
+const noEnds: Uint32Array = new Uint32Array(0);
+const noRowIds: BigUint64Array = new BigUint64Array(0);
+const noMulti: Uint8Array = new Uint8Array(0);
 
 /**
  * Builds the keys of many entries of one index straight into one buffer, without an object an entry.
@@ -37,9 +42,9 @@ export class IndexKeyBuilder {
   readonly #initialCapacityBytes: number;
   #buffer: KeyBuffer;
   #count = 0;
-  #ends = new Uint32Array(initialEntries);
-  #rowIds = new BigUint64Array(initialEntries);
-  #multi = new Uint8Array(initialEntries);
+  #ends: Uint32Array = noEnds;
+  #rowIds: BigUint64Array = noRowIds;
+  #multi: Uint8Array = noMulti;
 
   constructor(layout: IndexLayout, initialCapacityBytes: number = defaultKeyBuilderBytes) {
     this.#layout = layout;
@@ -157,15 +162,15 @@ export class IndexKeyBuilder {
     };
     this.#buffer = new KeyBuffer(this.#initialCapacityBytes);
     this.#count = 0;
-    this.#ends = new Uint32Array(initialEntries);
-    this.#rowIds = new BigUint64Array(initialEntries);
-    this.#multi = new Uint8Array(initialEntries);
+    this.#ends = noEnds;
+    this.#rowIds = noRowIds;
+    this.#multi = noMulti;
     return keys;
   }
 
   #growTo(entries: number): void {
     if (entries <= this.#ends.length) return;
-    const capacity = Math.max(entries, this.#ends.length * 2);
+    const capacity = Math.max(entries, this.#ends.length * 2, initialEntries);
     const ends = new Uint32Array(capacity);
     ends.set(this.#ends);
     this.#ends = ends;
