@@ -8,13 +8,37 @@
  *
  * - Names are camelCase, options are objects. A `?` property may be left out; `null` never stands for "left out".
  * - 64-bit ids are `bigint`, branded by kind: a `TableId` is no `IndexId`. Counts may be passed as `number` too.
- * - Values of rows and keys are plain: integers `bigint` or safe `number`, floats `number`, text `string`, BLOB `Uint8Array`,
- *   BOOLEAN `boolean`; UUID its text or 16 bytes; DECIMAL its text, a `bigint`, or a `number` with no more digits than the
- *   scale; DATE `"YYYY-MM-DD"`, a `Date` at midnight UTC, or days since 1970; TIME `"HH:MM:SS.ffffff"`; TIMESTAMP
- *   `"YYYY-MM-DD HH:MM:SS.ffffff"`, a `Date`, or a `bigint` count in the type's unit; NULL `null`.
+ * - Values of rows, keys and entries have one form for each column type, the same in every read; what is read can be inserted
+ *   or looked up again. The table below has them, with what else is accepted.
  * - Every call checks its arguments before it does anything. What it throws is a `MoraineError`: `code` says which kind,
  *   `retryable` whether the same call can succeed later, `remedy` what to do. No message holds an indexed value.
  * - What `commit` has resolved is durable, in the sense of the store's backend (README, "What durable means").
+ *
+ * Values
+ *
+ * | column type                                | read as                                  | accepted as well                            |
+ * | ------------------------------------------ | ---------------------------------------- | ------------------------------------------- |
+ * | TINYINT to INTEGER, UTINYINT to UINTEGER   | `number`                                 | `bigint`                                    |
+ * | BIGINT, UBIGINT                            | `bigint`                                 | `number`, if it is a safe integer           |
+ * | FLOAT, DOUBLE                              | `number`                                 |                                             |
+ * | BOOLEAN                                    | `boolean`                                |                                             |
+ * | VARCHAR, JSON                              | `string`                                 |                                             |
+ * | BLOB                                       | `Uint8Array`                             |                                             |
+ * | UUID                                       | `"00112233-4455-6677-8899-aabbccddeeff"` | its 16 bytes                                |
+ * | DECIMAL(p,s)                               | `"12.50"`, with all s digits             | `bigint`; `number` of at most s digits      |
+ * | DATE                                       | `"2026-02-28"`                           | `Date` at midnight UTC; `bigint` of days    |
+ * | TIME, TIME_NS                              | `"12:34:56.789"`                         | `bigint` count in the type's unit           |
+ * | TIMESTAMP, TIMESTAMP_S, _MS, _NS           | `"2026-02-28 12:34:56.789"`              | `Date`; `bigint` count in the type's unit   |
+ * | TIMESTAMPTZ                                | `"2026-02-28 12:34:56.789+00"`           | `Date`; `bigint` microseconds; other offset |
+ * | STRUCT                                     | object of its fields                     |                                             |
+ * | LIST                                       | array                                    |                                             |
+ * | MAP                                        | `Map`                                    |                                             |
+ * | SQL NULL                                   | `null`                                   | a property that is missing                  |
+ *
+ * Text of dates and times is DuckDB's, in UTC: `"0044-03-15 (BC)"`, `"infinity"`. A plain `number` is refused for them, as it could
+ * be days, milliseconds or a count. Counts are from 1970-01-01 or from midnight. Nothing is rounded but FLOAT. Columns of other
+ * types (HUGEINT, UHUGEINT, INTERVAL, TIMETZ, GEOMETRY) have no plain form: rows of such tables come from data files. No
+ * column of them can be indexed, nor a nested one.
  *
  * Every example runs as it stands after this beginning, on a new store each; `// =>` shows what a line gives. `dataFile`,
  * `deleteFile` and `flushedFile` describe Parquet files that DuckDB has written into the table's folder: flights 4 and 5,
@@ -479,7 +503,7 @@ export interface IndexTarget {
 }
 
 export interface IndexLookupArguments extends IndexTarget {
-  /** One value for each column of the index. */
+  /** One value for each column of the index, in a form of the table of values. */
   readonly key: readonly unknown[];
 }
 
@@ -570,10 +594,7 @@ export interface RecentRow {
   /** The snapshot at which it ended; `undefined` while it lives. */
   readonly endSnapshot: SnapshotId | undefined;
   readonly schemaVersion: bigint;
-  /**
-   * Values by the column names of that schema version, as Apache Arrow gives them, but for timestamps: those are counts in the
-   * column's unit, as `bigint`.
-   */
+  /** Values by the column names of that schema version, in the forms of the table of values. `inlineInsert` takes them. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -1589,7 +1610,7 @@ export interface RemoveTagArguments {
   readonly key: string;
 }
 
-/** A row as plain values by column name. A missing column is NULL. */
+/** A row as plain values by column name, each in a form of the table of values. A missing column is NULL. */
 export type PlainRow = Readonly<Record<string, unknown>>;
 
 /** A chunk in its stored form, for callers that have Arrow bytes already. */

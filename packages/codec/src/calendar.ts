@@ -42,7 +42,7 @@ function civilFromDays(days: number): { year: number; month: number; day: number
 export function parseDate(text: string): bigint | undefined {
   const infinite = parseInfinity(text);
   if (infinite !== 0) return infiniteDays * BigInt(infinite);
-  const match = /^([+-]?)(\d{4,7})-(\d\d)-(\d\d)( \(BC\))?$/.exec(text);
+  const match = /^([+-]?)(\d{4,12})-(\d\d)-(\d\d)( \(BC\))?$/.exec(text);
   if (match === null) return undefined;
   const bc = match[5] !== undefined;
   let year = Number(match[2]);

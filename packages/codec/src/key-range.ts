@@ -27,6 +27,7 @@ export function keyBody(
 ): Uint8Array {
   const buffer = new KeyBuffer(boundBytes);
   const prefix = indexPrefix(shape, layout.indexId);
+  buffer.reserve(prefix.length);
   buffer.bytes.set(prefix);
   buffer.at = prefix.length;
   let total = 0;

@@ -39,7 +39,8 @@ const refused: readonly [string, unknown][] = [
   ["DATE", "2023-01-01 00:00:00"],
   ["DATE", new Date("2023-01-01T12:00:00Z")],
   ["DATE", new Date(Number.NaN)],
-  ["DATE", 2 ** 31],
+  ["DATE", 20_644],
+  ["DATE", 1n << 31n],
   ["DATE", "9999999-01-01"],
   ["TIME", "24:00:01"],
   ["TIME", "12:60"],
@@ -83,7 +84,7 @@ test("a refusal names the type and never the value", () => {
 
 test.each([
   ["DATE", new Date("2026-07-10T00:00:00Z"), 20644n],
-  ["DATE", 20644, 20644n],
+  ["DATE", 20644n, 20644n],
   ["TIMESTAMP", new Date(1_700_000_000_123), 1_700_000_000_123_000n],
   ["TIMESTAMP_NS", new Date(1), 1_000_000n],
   ["TIMESTAMP_MS", new Date(-1), -1n],
@@ -128,28 +129,35 @@ test.each([
   expect(parseIndexValue(columnType, text)).toEqual(expected);
 });
 
+/** Counts near the epoch and of every size that 64 bits hold. */
+function counts(near: bigint): fc.Arbitrary<bigint> {
+  return fc.oneof(
+    fc.bigInt({ min: -near, max: near }),
+    fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }),
+    fc.constantFrom(-(1n << 63n), -(1n << 63n) + 1n, (1n << 63n) - 1n, 0n, -1n),
+  );
+}
+
 const displayed: readonly [string, fc.Arbitrary<IndexValue>][] = [
   ["BIGINT", fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n })],
+  ["UBIGINT", fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })],
+  ["INTEGER", fc.bigInt({ min: -(1n << 31n), max: (1n << 31n) - 1n })],
+  ["UTINYINT", fc.bigInt({ min: 0n, max: 255n })],
   [
     "DATE",
     fc.oneof(
-      fc.bigInt({ min: -2_147_483_647n, max: 2_147_483_647n }),
+      fc.bigInt({ min: -2_147_483_648n, max: 2_147_483_647n }),
       fc.bigInt({ min: -1_000_000n, max: 1_000_000n }),
+      fc.constantFrom(-2_147_483_648n, -2_147_483_647n, 2_147_483_647n),
     ),
   ],
   ["TIME", fc.bigInt({ min: 0n, max: 86_400_000_000n })],
   ["TIME_NS", fc.bigInt({ min: 0n, max: 86_400_000_000_000n })],
-  ["TIMESTAMP_S", fc.bigInt({ min: -(1n << 36n), max: 1n << 36n })],
-  ["TIMESTAMP_MS", fc.bigInt({ min: -(1n << 46n), max: 1n << 46n })],
-  [
-    "TIMESTAMP",
-    fc.oneof(
-      fc.bigInt({ min: -(1n << 63n) + 1n, max: (1n << 63n) - 1n }),
-      fc.bigInt({ min: -(1n << 50n), max: 1n << 50n }),
-    ),
-  ],
-  ["TIMESTAMP_NS", fc.bigInt({ min: -(1n << 63n) + 1n, max: (1n << 63n) - 1n })],
-  ["TIMESTAMPTZ", fc.bigInt({ min: -(1n << 55n), max: 1n << 55n })],
+  ["TIMESTAMP_S", counts(1n << 36n)],
+  ["TIMESTAMP_MS", counts(1n << 46n)],
+  ["TIMESTAMP", counts(1n << 50n)],
+  ["TIMESTAMP_NS", counts(1n << 60n)],
+  ["TIMESTAMPTZ", counts(1n << 55n)],
   ["DECIMAL(4,4)", fc.bigInt({ min: -9_999n, max: 9_999n })],
   ["DECIMAL(18,3)", fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n })],
   ["DECIMAL(38,0)", fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n })],
@@ -179,6 +187,7 @@ test("what is no value of the type is not shown", () => {
     ["UUID", new Uint8Array(4)],
     ["BOOLEAN", 1n],
     ["BIGINT", 1.5],
+    ["TINYINT", 128n],
   ] as [string, IndexValue][]) {
     expectError(() => fromIndexValue(columnType, value), "invalid_argument");
   }

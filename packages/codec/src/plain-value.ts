@@ -18,19 +18,21 @@ const millisecondsPerDay = 86_400_000;
 const uuidBytes = 16;
 
 /**
- * A JavaScript value as the value that an index of this column type holds. `null` is SQL NULL. Accepted are
+ * A JavaScript value as the value that an index of this column type holds. `null` is SQL NULL. Accepted are, the form that
+ * `fromIndexValue` gives first:
  *
- * - integers: `bigint` or a safe-integer `number`;
+ * - TINYINT to INTEGER, UTINYINT to UINTEGER: `number`, or `bigint`; BIGINT, UBIGINT: `bigint`, or a safe-integer `number`;
  * - floats: `number` (rounded to 32 bits for FLOAT);
- * - BOOLEAN: `boolean`; text: well-formed `string`; BLOB: `Uint8Array`;
- * - UUID: its text or sixteen bytes;
- * - DECIMAL: its text, an integer `bigint`, or a `number` whose shortest text has no more digits than the scale;
- * - DATE: `YYYY-MM-DD`, a `Date` at midnight UTC, or a count of days;
- * - TIME: `HH:MM[:SS[.f]]` or a `bigint` count from midnight;
- * - TIMESTAMP: `YYYY-MM-DD[ HH:MM[:SS[.f]]]`, a `Date`, or a `bigint` count from the epoch in the type's unit. A `number` is
- *   refused: it could be milliseconds or a count. With time zone, text may end in an offset; without one it is UTC.
+ * - BOOLEAN: `boolean`; text and JSON: well-formed `string`; BLOB: `Uint8Array`;
+ * - UUID: its text, or sixteen bytes;
+ * - DECIMAL: its text, a `bigint` (a whole number), or a `number` whose shortest text has no more digits than the scale;
+ * - DATE: `YYYY-MM-DD`, a `Date` at midnight UTC, or a `bigint` count of days from the epoch;
+ * - TIME: `HH:MM[:SS[.f]]`, or a `bigint` count from midnight in the type's unit;
+ * - TIMESTAMP: `YYYY-MM-DD[ HH:MM[:SS[.f]]]`, a `Date`, or a `bigint` count from the epoch in the type's unit. With time
+ *   zone, text may end in an offset; without one it is UTC.
  *
- * Nothing is rounded but FLOAT: what the type cannot hold exactly is refused.
+ * A `number` is refused for dates and times: it could be days, milliseconds or a count. Nothing is rounded but FLOAT: what the
+ * type cannot hold exactly is refused.
  *
  * Errors: `invalid_argument`, naming the type and not the value; `constraint` as `parseColumnType`.
  */
@@ -56,8 +58,8 @@ export function parseIndexValue(columnType: string, text: string): IndexValue {
 }
 
 /**
- * An index value for people to read: text for decimals, UUIDs and temporal types, else the value itself. `toIndexValue`
- * gives it back.
+ * An index value as callers read it: text for decimals, UUIDs and temporal types, `number` for integers of at most 32 bits,
+ * else the value itself. `toIndexValue` gives it back.
  *
  * Errors: `invalid_argument` if the value is not one of this column type; `constraint` as `parseColumnType`.
  */
@@ -77,8 +79,10 @@ export function fromIndexValue(columnType: string, value: IndexValue): unknown {
     case "uuid":
       if (!(value instanceof Uint8Array) || value.length !== uuidBytes) throw notOf(type);
       return formatUuid(value);
-    case "integer":
-      return asInteger(type, integer);
+    case "integer": {
+      const exact = asInteger(type, integer);
+      return type.valueType === "int64" || type.valueType === "uint64" ? exact : Number(exact);
+    }
     default:
       if (convert(type, value) === undefined) throw notOf(type);
       return value;
@@ -109,8 +113,9 @@ function convert(type: IndexableType, input: unknown): IndexValue | undefined {
     case "decimal":
       return decimalOf(input, type.scale ?? 0);
     case "date":
+      if (typeof input === "bigint") return input;
       if (typeof input === "string") return parseDate(input);
-      if (!(input instanceof Date)) return integerOf(input);
+      if (!(input instanceof Date)) return undefined;
       return input.getTime() % millisecondsPerDay === 0 ? BigInt(input.getTime() / millisecondsPerDay) : undefined;
     case "time":
       if (typeof input === "bigint") return input;
@@ -180,9 +185,33 @@ function fits(type: IndexableType, value: IndexValue): boolean {
 }
 
 function notOf(type: IndexableType): InvalidArgumentError {
-  return new InvalidArgumentError(`a value is not a ${describe(type)}`, {
-    remedy: "Pass a value that the column's type holds exactly.",
-  });
+  return new InvalidArgumentError(`a value is not a ${describe(type)}`, { remedy: `Pass ${formsOf(type)}.` });
+}
+
+/** What `toIndexValue` takes for a type, for people who passed something else. */
+function formsOf(type: IndexableType): string {
+  switch (type.logical) {
+    case "integer":
+      return "a bigint or a safe-integer number within the type's range";
+    case "float":
+      return "a number";
+    case "boolean":
+      return "a boolean";
+    case "string":
+      return "a string of whole Unicode characters";
+    case "blob":
+      return "a Uint8Array";
+    case "uuid":
+      return "the text of a UUID, or its 16 bytes as a Uint8Array";
+    case "decimal":
+      return "the number as text, or a bigint, with no more digits than the type has";
+    case "date":
+      return '"YYYY-MM-DD", a Date at midnight UTC, or a bigint count of days from 1970-01-01';
+    case "time":
+      return `"HH:MM:SS.f", or a bigint count of ${type.unit} from midnight`;
+    case "timestamp":
+      return `"YYYY-MM-DD HH:MM:SS.f", a Date, or a bigint count of ${type.unit} from 1970-01-01`;
+  }
 }
 
 function describe(type: IndexableType): string {

@@ -1,19 +1,8 @@
-import { CorruptionError, type IndexableType, parseColumnType, UnsupportedError } from "@moraine/codec";
+import { CorruptionError, parseColumnType, UnsupportedError } from "@moraine/codec";
 import {
-  Binary,
-  Bool,
   DataType,
-  DateDay,
   DateUnit,
-  Decimal,
   Field,
-  FixedSizeBinary,
-  Float32,
-  Float64,
-  Int8,
-  Int16,
-  Int32,
-  Int64,
   IntervalUnit,
   List,
   Map_,
@@ -23,21 +12,11 @@ import {
   Struct,
   Table,
   tableToIPC,
-  TimeMicrosecond,
-  TimeNanosecond,
-  TimestampMicrosecond,
-  TimestampMillisecond,
-  TimestampNanosecond,
-  TimestampSecond,
   TimeUnit,
-  Uint8,
-  Uint16,
-  Uint32,
-  Uint64,
-  Utf8,
 } from "apache-arrow";
 import { quoted } from "../model/error-text.js";
 import { fieldType, mapEntriesField, typeText } from "./arrow-access.js";
+import { scalarArrowType } from "./arrow-types.js";
 import { checkSchemaStream } from "./schema-stream.js";
 
 /** A column with its nested fields, as inline rows need it. */
@@ -51,6 +30,8 @@ export interface InlineColumn {
 export interface InlineField {
   readonly name: string;
   readonly type: DataType;
+  /** Of the field itself, not of those below it: what says that bytes are a type of DuckDB's own. */
+  readonly metadata: ReadonlyMap<string, string>;
   readonly firstNode: number;
   readonly firstBuffer: number;
 }
@@ -60,60 +41,6 @@ export interface InlineSchema {
   readonly fields: readonly InlineField[];
   readonly nodeCount: number;
   readonly bufferCount: number;
-}
-
-const integerTypes: Readonly<Record<string, () => DataType>> = {
-  int8: () => new Int8(),
-  int16: () => new Int16(),
-  int32: () => new Int32(),
-  int64: () => new Int64(),
-  uint8: () => new Uint8(),
-  uint16: () => new Uint16(),
-  uint32: () => new Uint32(),
-  uint64: () => new Uint64(),
-};
-
-function timestampOf(type: IndexableType): DataType {
-  const zone = type.withTimeZone === true ? "UTC" : null;
-  switch (type.unit) {
-    case "s":
-      return new TimestampSecond(zone);
-    case "ms":
-      return new TimestampMillisecond(zone);
-    case "ns":
-      return new TimestampNanosecond(zone);
-    default:
-      return new TimestampMicrosecond(zone);
-  }
-}
-
-/** The Arrow type in which DuckDB exports a scalar column without loss. */
-function scalarArrowType(type: IndexableType): DataType {
-  switch (type.logical) {
-    case "integer": {
-      const make = integerTypes[type.valueType];
-      if (make === undefined) throw new CorruptionError(`integer column of width ${type.valueType}`);
-      return make();
-    }
-    case "float":
-      return type.valueType === "float32" ? new Float32() : new Float64();
-    case "boolean":
-      return new Bool();
-    case "string":
-      return new Utf8();
-    case "blob":
-      return new Binary();
-    case "uuid":
-      return new FixedSizeBinary(16);
-    case "date":
-      return new DateDay();
-    case "time":
-      return type.unit === "ns" ? new TimeNanosecond() : new TimeMicrosecond();
-    case "timestamp":
-      return timestampOf(type);
-    case "decimal":
-      return new Decimal(type.scale ?? 0, type.precision ?? 18, 128);
-  }
 }
 
 /** Whether a column is nested, and how. */
@@ -264,7 +191,8 @@ function layOut(fields: readonly Field[]): InlineSchema {
   const inlineFields: InlineField[] = [];
   for (const field of fields) {
     const type = fieldType(field);
-    inlineFields.push({ name: field.name, type, firstNode: nodeCount, firstBuffer: bufferCount });
+    const { name, metadata } = field;
+    inlineFields.push({ name, type, metadata, firstNode: nodeCount, firstBuffer: bufferCount });
     const extent = extentOf(type);
     nodeCount += extent.nodes;
     bufferCount += extent.buffers;

@@ -1,13 +1,7 @@
-import {
-  ConstraintError,
-  type IndexableType,
-  type IndexValue,
-  InvalidArgumentError,
-  parseColumnType,
-  toIndexValue,
-} from "@moraine/codec";
+import { ConstraintError, type IndexValue, InvalidArgumentError, parseColumnType, toIndexValue } from "@moraine/codec";
 import type { BodyBuffer, FieldNode, RecordBatchParts } from "./arrow-body.js";
 import { childOf, type InlineColumn, nestedKind } from "./arrow-schema.js";
+import { bytesOf, encodeValues } from "./encode-values.js";
 import { quoted } from "../model/error-text.js";
 
 /** A row as plain values by column name. A missing column is NULL. */
@@ -18,7 +12,6 @@ export interface WritableColumn extends InlineColumn {
   readonly nullsAllowed: boolean;
 }
 
-const utf8 = new TextEncoder();
 const empty: BodyBuffer = new Uint8Array(0);
 
 /** Encodes plain rows column by column. Errors name the column and the row's position, never a value. */
@@ -147,10 +140,29 @@ function encodeMap(column: InlineColumn, inputs: Inputs, sink: Sink): void {
   pushOffsets(maps, sink);
   sink.nodes.push({ length: maps.reduce((sum, entries) => sum + entries.length, 0), nullCount: 0 });
   sink.buffers.push(empty);
-  const keys = maps.map((entries) => entries.map(([key]) => key));
+  const keys = maps.map((entries, i) => distinctKeys(childOf(column, 0), inputs, i, entries));
   const values = maps.map((entries) => entries.map(([, value]) => value ?? null));
   encodeInputs(childOf(column, 0), flattened(inputs, "key", keys), sink);
   encodeInputs(childOf(column, 1), flattened(inputs, "value", values), sink);
+}
+
+/**
+ * The keys of a map. Keys that JavaScript tells apart may be one value of the column, `1n` and `1` for two: DuckDB has no map
+ * with a key twice, and what is read of it would be short. Nor does a `Map` tell -0 from 0, which rounding to 32 bits makes.
+ */
+function distinctKeys(
+  column: InlineColumn,
+  inputs: Inputs,
+  i: number,
+  entries: readonly (readonly [unknown, unknown])[],
+): unknown[] {
+  const keys = entries.map(([key]) => key);
+  if (nestedKind(column.columnType) !== undefined) return keys;
+  const given = { path: `${inputs.path}.key`, values: keys, rows: keys.map(() => inputs.rows[i] ?? 0) };
+  const converted = keys.map((_, at) => convert(column, given, at));
+  const identities = converted.map((key) => (key instanceof Uint8Array ? Buffer.from(key).toString("hex") : key));
+  if (new Set(identities).size < keys.length) throw unfit(inputs, i, "has one key twice");
+  return keys.map((key, at) => (converted[at] === 0 ? 0 : key));
 }
 
 function flattened(inputs: Inputs, name: string, lists: readonly (readonly unknown[])[]): Inputs {
@@ -191,104 +203,4 @@ function placeOf(inputs: Inputs, i: number): string {
 /** The text of an error without the kind that begins it, to be quoted in another one of that kind. */
 function withoutKind(message: string): string {
   return message.slice(message.indexOf(": ") + 2);
-}
-
-function bytesOf(array: ArrayBufferView): Uint8Array {
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-}
-
-function encodeValues(type: IndexableType, values: readonly IndexValue[], buffers: BodyBuffer[]): void {
-  const count = values.length;
-  switch (type.logical) {
-    case "boolean": {
-      const bits = new Uint8Array(Math.ceil(count / 8));
-      values.forEach((value, i) => {
-        if (value === true) bits[i >> 3] = (bits[i >> 3] ?? 0) | (1 << (i & 7));
-      });
-      buffers.push(bits);
-      return;
-    }
-    case "string":
-    case "blob":
-      encodeVariable(values, buffers);
-      return;
-    case "uuid": {
-      const out = new Uint8Array(16 * count);
-      values.forEach((value, i) => {
-        if (value instanceof Uint8Array) out.set(value, 16 * i);
-      });
-      buffers.push(out);
-      return;
-    }
-    case "decimal": {
-      const view = new DataView(new ArrayBuffer(16 * count));
-      values.forEach((value, i) => {
-        const unscaled = value === null ? 0n : BigInt(value as bigint | number);
-        view.setBigUint64(16 * i, BigInt.asUintN(64, unscaled), true);
-        view.setBigInt64(16 * i + 8, BigInt.asIntN(64, unscaled >> 64n), true);
-      });
-      buffers.push(bytesOf(view));
-      return;
-    }
-    default:
-      buffers.push(bytesOf(fixedValues(type, values)));
-  }
-}
-
-function encodeVariable(values: readonly IndexValue[], buffers: BodyBuffer[]): void {
-  const encoded = values.map((value) =>
-    typeof value === "string" ? utf8.encode(value) : value instanceof Uint8Array ? value : empty,
-  );
-  const offsets = new Int32Array(values.length + 1);
-  let total = 0;
-  encoded.forEach((bytes, i) => {
-    total += bytes.byteLength;
-    offsets[i + 1] = total;
-  });
-  const data = new Uint8Array(total);
-  encoded.forEach((bytes, i) => data.set(bytes, offsets[i] ?? 0));
-  buffers.push(bytesOf(offsets), data);
-}
-
-function numbers<T extends { [index: number]: number }>(out: T, values: readonly IndexValue[]): T {
-  values.forEach((value, i) => {
-    out[i] = value === null ? 0 : Number(value);
-  });
-  return out;
-}
-
-function fixedValues(type: IndexableType, values: readonly IndexValue[]): ArrayBufferView {
-  const count = values.length;
-  switch (type.valueType) {
-    case "int8":
-      return numbers(new Int8Array(count), values);
-    case "int16":
-      return numbers(new Int16Array(count), values);
-    case "int32":
-      return numbers(new Int32Array(count), values);
-    case "uint8":
-      return numbers(new Uint8Array(count), values);
-    case "uint16":
-      return numbers(new Uint16Array(count), values);
-    case "uint32":
-      return numbers(new Uint32Array(count), values);
-    case "float32":
-      return numbers(new Float32Array(count), values);
-    case "float64":
-      return numbers(new Float64Array(count), values);
-    case "uint64": {
-      const out = new BigUint64Array(count);
-      values.forEach((value, i) => {
-        out[i] = value === null ? 0n : BigInt(value as bigint | number);
-      });
-      return out;
-    }
-    default: {
-      const out = new BigInt64Array(count);
-      values.forEach((value, i) => {
-        out[i] = value === null ? 0n : BigInt(value as bigint | number);
-      });
-      return out;
-    }
-  }
 }

@@ -6,7 +6,7 @@ import {
   type TableId,
   UnsupportedError,
 } from "@moraine/codec";
-import { type DataType, RecordBatch, Table } from "apache-arrow";
+import { type Data, type DataType, RecordBatch, Table, type Vector } from "apache-arrow";
 import { quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
@@ -19,6 +19,7 @@ import { arrowRows } from "./arrow-stream.js";
 import { type InlineShape, inlineShape, topLevelColumns } from "./columns.js";
 import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
 import { inlineRowsPerInsert } from "./limits.js";
+import { checkValues } from "./plain-values.js";
 
 /** A chunk in its stored form, for callers that have Arrow bytes already. */
 export interface InlineChunkInput {
@@ -120,7 +121,7 @@ function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkIn
 function readableBody(schema: InlineSchema, body: Uint8Array, rowCount: number): RecordBatchParts {
   try {
     const parts = decodeBody(body, rowCount);
-    for (const position of schema.fields.keys()) readField(schema, parts, position);
+    for (const [position, field] of schema.fields.entries()) checkValues(field, readField(schema, parts, position));
     return parts;
   } catch (cause) {
     if (!(cause instanceof CorruptionError)) throw cause;
@@ -202,9 +203,24 @@ function checkArrowColumn(column: WritableColumn, table: Table): void {
       { remedy: "Cast the Arrow column to the type named." },
     );
   }
+  checkArrowValues(column, vector);
   if (!column.nullsAllowed && vector.nullCount > 0) {
     throw new ConstraintError(`rows has NULL in column ${quoted(column.name)}, which does not allow it`, {
       remedy: "Give the column a value, or allow NULL in it.",
+    });
+  }
+}
+
+/** Arrow does not look at values: text need not be text, and a decimal may have more digits than its type. */
+function checkArrowValues(column: WritableColumn, vector: Vector): void {
+  try {
+    for (const data of vector.data as readonly Data[])
+      checkValues({ type: data.type as DataType, metadata: new Map() }, data);
+  } catch (cause) {
+    if (!(cause instanceof CorruptionError)) throw cause;
+    throw new InvalidArgumentError(`rows has a value in column ${quoted(column.name)} that the column cannot have`, {
+      remedy: "Pass well-formed text, decimals with no more digits than their type, and times within a day.",
+      cause,
     });
   }
 }

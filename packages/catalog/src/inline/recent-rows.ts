@@ -1,10 +1,10 @@
 import { CorruptionError, type RowId, type SnapshotId, type TableId } from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
-import { type Data, DataType, makeVector } from "apache-arrow";
-import { columnData } from "./arrow-access.js";
+import { decodeBody } from "./arrow-body.js";
+import { readField } from "./arrow-read.js";
 import { endOf, findLiveRow, type InlineChunk, readTombstones, scanChunks } from "./chunks.js";
+import { plainValues } from "./plain-values.js";
 import type { InlineRegistry } from "./registry.js";
-import { chunkTable } from "./slice.js";
 
 /** One inline row. */
 export interface RecentRow {
@@ -14,10 +14,7 @@ export interface RecentRow {
   /** The snapshot at which it ended; `undefined` while it lives. */
   readonly endSnapshot: SnapshotId | undefined;
   readonly schemaVersion: bigint;
-  /**
-   * Values by the column names of that schema version, as Apache Arrow gives them, but for timestamps: those are counts in the
-   * column's unit, as `bigint`.
-   */
+  /** Values by the column names of that schema version, in the form in which `fromIndexValue` shows them. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -58,7 +55,7 @@ export async function scanInlineRows(
       if (takes(scan, chunk.beginSnapshot, end)) taken.push({ offset, end });
     }
     if (taken.length === 0) continue;
-    const values = await chunkValues(view, registry, tableId, chunk);
+    const values = await chunkValues(view, registry, tableId, chunk, 0, chunk.rowCount);
     for (const { offset, end } of taken) rows.push(recentRow(chunk, offset, end, values(offset)));
   }
   return rows.sort((a, b) => compare(a.rowId, b.rowId) || compare(a.beginSnapshot, b.beginSnapshot));
@@ -73,34 +70,27 @@ export async function findRecentRow(
 ): Promise<RecentRow | undefined> {
   const live = await findLiveRow(view, tableId, rowId);
   if (live === undefined) return undefined;
-  const values = await chunkValues(view, registry, tableId, live.chunk);
-  return recentRow(live.chunk, live.offset, undefined, values(live.offset));
+  const values = await chunkValues(view, registry, tableId, live.chunk, live.offset, 1);
+  return recentRow(live.chunk, live.offset, undefined, values(0));
 }
 
+/** Values of a run of a chunk's rows, which are counted from its first one. */
 async function chunkValues(
   view: ReadView,
   registry: InlineRegistry,
   tableId: TableId,
-  chunk: InlineChunk,
-): Promise<(offset: number) => Record<string, unknown>> {
-  const schema = await registry.schema(view, tableId, chunk.schemaVersion);
+  { schemaVersion, body, rowCount }: InlineChunk,
+  first: number,
+  count: number,
+): Promise<(row: number) => Record<string, unknown>> {
+  const schema = await registry.schema(view, tableId, schemaVersion);
   if (schema === null) throw new CorruptionError(`inline rows of table ${tableId} have no schema record`);
-  const table = chunkTable(schema.parsed, chunk.body, chunk.rowCount);
-  const columns = table.schema.fields.map((field, position) => ({
+  const parts = decodeBody(body, rowCount);
+  const columns = schema.parsed.fields.map((field, position) => ({
     name: field.name,
-    valueAt: valuesOf(columnData(table, position)),
+    valueAt: plainValues(field, readField(schema.parsed, parts, position).slice(first, count)),
   }));
-  return (offset) => Object.fromEntries(columns.map(({ name, valueAt }) => [name, valueAt(offset)]));
-}
-
-/** Arrow makes a number of milliseconds of a timestamp, which loses digits and fails for far dates; its count loses nothing. */
-function valuesOf(data: Data): (offset: number) => unknown {
-  if (!DataType.isTimestamp(data.type)) {
-    const vector = makeVector(data);
-    return (offset) => vector.get(offset) as unknown;
-  }
-  const counts = data.values as BigInt64Array;
-  return (offset) => (data.getValid(offset) ? counts[offset] : null);
+  return (row) => Object.fromEntries(columns.map(({ name, valueAt }) => [name, valueAt(row)]));
 }
 
 function recentRow(

@@ -109,7 +109,7 @@ async function inlineRows(
     const known = then;
     const values = columns.map((column): [ColumnId, IndexValue] => {
       const name = known.get(column.id);
-      return [column.id, name === undefined ? defaultOf(column) : indexValueOf(column, row.values[name])];
+      return [column.id, name === undefined ? defaultOf(column) : inlineIndexValueOf(column, row.values[name])];
     });
     rows.push({ rowId: row.rowId, values: new Map(values) });
   }
@@ -138,22 +138,31 @@ function defaultOf(column: ColumnInfo): IndexValue {
   return column.initialDefault === undefined ? null : parseIndexValue(column.columnType, column.initialDefault);
 }
 
-/** What an index holds for a value as Apache Arrow gives it, for the types that these tests index. */
-function indexValueOf(column: ColumnInfo, value: unknown, type?: unknown): IndexValue {
-  if (value === null || value === undefined) return null;
-  let logical: string;
+/** What an index holds for a value of an inline row. */
+function inlineIndexValueOf(column: ColumnInfo, value: unknown): IndexValue {
+  if (logicalTypeOf(column) === undefined) return null;
+  return toIndexValue(column.columnType, value ?? null);
+}
+
+/** `undefined` for types that no index can be over. */
+function logicalTypeOf({ columnType }: ColumnInfo): string | undefined {
   try {
-    ({ logical } = parseColumnType(column.columnType));
+    return parseColumnType(columnType).logical;
   } catch {
-    // No index can be over it.
-    return null;
+    return undefined;
   }
+}
+
+/** What an index holds for a value of a file as Apache Arrow gives it, for the types that these tests index. */
+function indexValueOf(column: ColumnInfo, value: unknown, type: unknown): IndexValue {
+  const logical = logicalTypeOf(column);
+  if (value === null || value === undefined || logical === undefined) return null;
   switch (logical) {
     case "decimal": {
       const words = value as Uint32Array;
       const wide =
         BigInt(words[0]!) | (BigInt(words[1]!) << 32n) | (BigInt(words[2]!) << 64n) | (BigInt(words[3]!) << 96n);
-      if (type !== undefined && !(type instanceof Decimal)) throw new Error("a decimal that is none");
+      if (!(type instanceof Decimal)) throw new Error("a decimal that is none");
       return BigInt.asIntN(128, wide);
     }
     case "date":
