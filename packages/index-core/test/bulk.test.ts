@@ -24,31 +24,35 @@ const bulk = (additions: IndexKeys | undefined, removals?: IndexKeys): IndexChan
 });
 
 describe("bulk commits", () => {
-  it("lands 100,000 entries, refuses one duplicate among 100,000 more, and replaces a part", async () => {
-    await withStore(async (store) => {
-      const count = 100_000;
-      const part = 10_000;
-      const write = async (changes: readonly IndexChange[]) => {
-        const planner = new CommitPlanner(store);
-        await planner.probe(changes);
-        const batch = new BatchBuilder();
-        planner.stage(planner.plan(changes), batch);
-        await store.write(batch.finish());
-        return planner.report;
-      };
-      expect(await write([bulk(bigintKeys(0, count, 0))])).toMatchObject({
-        probes: 0,
-        knownAbsent: count,
-        puts: count,
+  it(
+    "lands 100,000 entries, refuses one duplicate among 100,000 more, and replaces a part",
+    { timeout: 180_000 },
+    async () => {
+      await withStore(async (store) => {
+        const count = 100_000;
+        const part = 10_000;
+        const write = async (changes: readonly IndexChange[]) => {
+          const planner = new CommitPlanner(store);
+          await planner.probe(changes);
+          const batch = new BatchBuilder();
+          planner.stage(planner.plan(changes), batch);
+          await store.write(batch.finish());
+          return planner.report;
+        };
+        expect(await write([bulk(bigintKeys(0, count, 0))])).toMatchObject({
+          probes: 0,
+          knownAbsent: count,
+          puts: count,
+        });
+        await expect(write([bulk(bigintKeys(count - 1, count, 5))])).rejects.toThrow(
+          `row ${count + 4} claims a value that row ${count - 1} holds, a row already indexed`,
+        );
+        const moved = bigintKeys(0, part, count);
+        const replaced = await write([bulk(moved, bigintKeys(0, part, 0))]);
+        expect(replaced).toMatchObject({ probes: part, hits: part, puts: part, deletes: 0, noOps: part });
+        const clean = { stored: count, expected: count, missing: 0, dead: 0, mismatched: 0 };
+        expect(await verifyIndex(store, u, [moved, bigintKeys(part, count - part, 0)])).toEqual(clean);
       });
-      await expect(write([bulk(bigintKeys(count - 1, count, 5))])).rejects.toThrow(
-        `row ${count + 4} claims a value that row ${count - 1} holds, a row already indexed`,
-      );
-      const moved = bigintKeys(0, part, count);
-      const replaced = await write([bulk(moved, bigintKeys(0, part, 0))]);
-      expect(replaced).toMatchObject({ probes: part, hits: part, puts: part, deletes: 0, noOps: part });
-      const clean = { stored: count, expected: count, missing: 0, dead: 0, mismatched: 0 };
-      expect(await verifyIndex(store, u, [moved, bigintKeys(part, count - part, 0)])).toEqual(clean);
-    });
-  });
+    },
+  );
 });
