@@ -4,6 +4,12 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const packagesFolder = fileURLToPath(new URL("../../", import.meta.url));
+const appFolder = fileURLToPath(new URL("../../../apps/moraine", import.meta.url));
+
+/** The folder of a package; `moraine` is the app. */
+function folderOf(name: string): string {
+  return name === "moraine" ? appFolder : join(packagesFolder, name);
+}
 
 export interface CompiledSources {
   /** The JavaScript made of a source file, given as `package/path/of/file.ts`. */
@@ -20,17 +26,19 @@ export function compileSources(packages: readonly string[], extraFiles: readonly
   // Inside each package, so that its dependencies are found from there.
   const outputOf = (source: string): string => {
     const [name = "", ...path] = source.split("/");
-    return join(packagesFolder, name, run, ...path).replace(/\.ts$/u, ".js");
+    return join(folderOf(name), run, ...path).replace(/\.ts$/u, ".js");
   };
   const sources = [...packages.flatMap(sourcesOf), ...extraFiles];
   for (const source of sources) {
     const output = outputOf(source);
-    const entries = new Map(packages.map((name) => [`@moraine/${name}`, outputOf(`${name}/src/index.ts`)]));
-    const { outputText } = ts.transpileModule(readFileSync(join(packagesFolder, source), "utf8"), {
+    const entries = new Map(
+      packages.map((name) => [name === "moraine" ? name : `@moraine/${name}`, outputOf(`${name}/src/index.ts`)]),
+    );
+    const { outputText } = ts.transpileModule(readFileSync(sourcePath(source), "utf8"), {
       compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
     });
     const code = outputText.replaceAll(
-      /(from |import\()"(@moraine\/[a-z-]+)"/gu,
+      /(from |import\()"(@moraine\/[a-z-]+|moraine)"/gu,
       (whole, lead: string, name: string) => {
         const entry = entries.get(name);
         return entry === undefined ? whole : `${lead}"${relativeImport(output, entry)}"`;
@@ -43,13 +51,18 @@ export function compileSources(packages: readonly string[], extraFiles: readonly
     path: outputOf,
     remove() {
       const folders = new Set(sources.map((source) => source.split("/")[0] ?? ""));
-      for (const folder of folders) rmSync(join(packagesFolder, folder, run), { recursive: true, force: true });
+      for (const folder of folders) rmSync(join(folderOf(folder), run), { recursive: true, force: true });
     },
   };
 }
 
+function sourcePath(source: string): string {
+  const [name = "", ...path] = source.split("/");
+  return join(folderOf(name), ...path);
+}
+
 function sourcesOf(name: string): string[] {
-  const folder = join(packagesFolder, name, "src");
+  const folder = join(folderOf(name), "src");
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !/\.(?:test|bench|d)\.ts$/u.test(path))
     .map((path) => `${name}/src/${path}`);

@@ -1,4 +1,4 @@
-import type { S3Server } from "../s3-server.js";
+import type { S3Server } from "./s3-server.js";
 
 /** Sets environment variables; `undefined` removes one. Gives a function that puts everything back. */
 export function setEnvironment(variables: Readonly<Record<string, string | undefined>>): () => void {

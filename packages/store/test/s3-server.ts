@@ -15,6 +15,10 @@ export interface S3Server {
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   createBucket(name: string): Promise<void>;
+  /** Ends the server at once, whatever it is doing. Its folder stays. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, on the same port and folder. */
+  restart(): Promise<void>;
   /** Stops the server and removes its folder. */
   stop(): Promise<void>;
 }
@@ -52,11 +56,20 @@ export async function startS3Server(): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), "moraine-s3-"));
   const credentials = { accessKeyId: "test", secretAccessKey: "testtest" };
   const port = await freePort();
-  const server = spawn(binary, ["--keep-alive", "--port", `127.0.0.1:${port}`, "posix", folder], {
-    env: { ...process.env, ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  await untilListening(server);
+  const start = async (): Promise<ChildProcess> => {
+    const started = spawn(binary, ["--keep-alive", "--port", `127.0.0.1:${port}`, "posix", folder], {
+      env: { ...process.env, ROOT_ACCESS_KEY: credentials.accessKeyId, ROOT_SECRET_KEY: credentials.secretAccessKey },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    await untilListening(started);
+    return started;
+  };
+  let server = await start();
+  const kill = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    server.kill("SIGKILL");
+    await once(server, "exit");
+  };
   const endpoint = `http://127.0.0.1:${port}`;
   const region = "us-east-1";
   return {
@@ -69,11 +82,12 @@ export async function startS3Server(): Promise<S3Server> {
       await client.send(new CreateBucketCommand({ Bucket: name }));
       client.destroy();
     },
+    kill,
+    async restart() {
+      server = await start();
+    },
     async stop() {
-      if (server.exitCode === null && server.signalCode === null) {
-        server.kill("SIGKILL");
-        await once(server, "exit");
-      }
+      await kill();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -19,7 +19,7 @@ export class WriterProcess {
     const [program = process.execPath, ...before] = options.command ?? [process.execPath];
     this.#child = spawn(program, [...before, script, ...args], {
       env: options.env ?? process.env,
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["pipe", "pipe", "inherit"],
     });
     this.#ended = once(this.#child, "close").then(() => this.#wake());
     const output = this.#child.stdout;
@@ -50,6 +50,11 @@ export class WriterProcess {
   /** Batches that it has reported as acknowledged, in the order of the reports. */
   get acknowledged(): number[] {
     return this.lines.filter((line) => line.startsWith("acknowledged ")).map((line) => Number(line.split(" ")[1]));
+  }
+
+  /** Gives the process a line to read. */
+  tell(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
   }
 
   /** Ends the process at once and waits until all that it printed has arrived. */

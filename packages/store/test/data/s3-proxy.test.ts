@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { openDataStore } from "../../src/data/open-data-store.js";
 import type { DataStore } from "../../src/interface.js";
 import { type S3Server, hasS3Server, startS3Server } from "../s3-server.js";
-import { CuttingProxy } from "./cutting-proxy.js";
+import { CuttingProxy } from "../cutting-proxy.js";
 import { sameBytes } from "./same-bytes.js";
 
 const requestTimeoutMs = 700;

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { getOne, openStore } from "../../src/index.js";
-import { CuttingProxy } from "../data/cutting-proxy.js";
+import { CuttingProxy } from "../cutting-proxy.js";
 import { hasS3Server, startS3Server, type S3Server } from "../s3-server.js";
 import { bytes, closing, rows, write } from "./helpers.js";
-import { useS3Environment } from "./s3-environment.js";
+import { useS3Environment } from "../s3-environment.js";
 
 describe.skipIf(!hasS3Server("store in S3 behind a failing network"))("store in S3 behind a failing network", () => {
   let server: S3Server;

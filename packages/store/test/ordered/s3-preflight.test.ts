@@ -5,10 +5,10 @@ import { createServer as createTcpServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openStore, openStoreReader } from "../../src/index.js";
-import { CuttingProxy } from "../data/cutting-proxy.js";
+import { CuttingProxy } from "../cutting-proxy.js";
 import { hasS3Server, startS3Server, type S3Server } from "../s3-server.js";
 import { closing, rows, temporaryFolder, write } from "./helpers.js";
-import { setEnvironment, useS3Environment } from "./s3-environment.js";
+import { setEnvironment, useS3Environment } from "../s3-environment.js";
 
 const credentials = { accessKeyId: "test", secretAccessKey: "testtest" };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { hasS3Server, startS3Server, type S3Server } from "../s3-server.js";
 import { describeStore } from "./conformance.js";
-import { useS3Environment } from "./s3-environment.js";
+import { useS3Environment } from "../s3-environment.js";
 
 describe.skipIf(!hasS3Server("store in S3"))("S3", () => {
   let server: S3Server;
