@@ -20,36 +20,37 @@ describe("the contract", () => {
   it("is what the compiler finds the implementation to be", () => {
     const factory: contract.CatalogFactory = moraine.Catalog;
     expect(factory).toBe(moraine.Catalog);
-    const values =
-      holds<
-        [
-          Same<contract.ErrorCode, codec.ErrorCode>,
-          Same<keyof contract.ErrorContract, keyof codec.MoraineError>,
-          Same<contract.CommitOptions, engine.CommitOptions>,
-          Same<contract.CommitResult<string>, engine.CommitResult<string>>,
-          Same<contract.FlushInlinedArguments, engine.FlushInlinedArguments>,
-          Same<contract.FlushInlinedResult, engine.FlushInlinedResult>,
-          Same<contract.MaintainOptions, engine.MaintainOptions>,
-          Same<contract.MaintainReport, engine.MaintainReport>,
-          Same<contract.MaintenancePass, engine.MaintenancePass>,
-          Same<contract.MaintenanceStep, engine.MaintenanceStep>,
-          Same<contract.RecentRow, engine.RecentRow>,
-          Same<contract.RecentRowsArguments, engine.RecentRowsArguments>,
-          Same<contract.InlineScan, engine.InlineScan>,
-          Same<contract.IndexTarget, engine.IndexTarget>,
-          Same<contract.IndexLookupArguments, engine.IndexLookupArguments>,
-          Same<contract.IndexLookupManyArguments, engine.IndexLookupManyArguments>,
-          Same<contract.IndexRangeArguments, engine.IndexRangeArguments>,
-          Same<contract.RangeBound, engine.RangeBound>,
-          Same<contract.IndexNullsArguments, engine.IndexNullsArguments>,
-          Same<contract.FileIndexEntry, engine.FileIndexEntry>,
-          Same<contract.FileIndexVectors, engine.FileIndexVectors>,
-          Same<contract.FileIndexRemoval, engine.FileIndexRemoval>,
-          Same<contract.IndexEntry, engine.IndexEntry>,
-          Same<contract.InlineChunkInput, engine.InlineChunkInput>,
-          Same<contract.FlushedDataFile, engine.FlushedDataFile>,
-        ]
-      >();
+    const values = holds<
+      [
+        // A function that only reads takes both kinds of handle.
+        moraine.Catalog extends moraine.ReadOnlyCatalog ? true : false,
+        Same<contract.ErrorCode, codec.ErrorCode>,
+        Same<keyof contract.ErrorContract, keyof codec.MoraineError>,
+        Same<contract.CommitOptions, engine.CommitOptions>,
+        Same<contract.CommitResult<string>, engine.CommitResult<string>>,
+        Same<contract.FlushInlinedArguments, engine.FlushInlinedArguments>,
+        Same<contract.FlushInlinedResult, engine.FlushInlinedResult>,
+        Same<contract.MaintainOptions, engine.MaintainOptions>,
+        Same<contract.MaintainReport, engine.MaintainReport>,
+        Same<contract.MaintenancePass, engine.MaintenancePass>,
+        Same<contract.MaintenanceStep, engine.MaintenanceStep>,
+        Same<contract.RecentRow, engine.RecentRow>,
+        Same<contract.RecentRowsArguments, engine.RecentRowsArguments>,
+        Same<contract.InlineScan, engine.InlineScan>,
+        Same<contract.IndexTarget, engine.IndexTarget>,
+        Same<contract.IndexLookupArguments, engine.IndexLookupArguments>,
+        Same<contract.IndexLookupManyArguments, engine.IndexLookupManyArguments>,
+        Same<contract.IndexRangeArguments, engine.IndexRangeArguments>,
+        Same<contract.RangeBound, engine.RangeBound>,
+        Same<contract.IndexNullsArguments, engine.IndexNullsArguments>,
+        Same<contract.FileIndexEntry, engine.FileIndexEntry>,
+        Same<contract.FileIndexVectors, engine.FileIndexVectors>,
+        Same<contract.FileIndexRemoval, engine.FileIndexRemoval>,
+        Same<contract.IndexEntry, engine.IndexEntry>,
+        Same<contract.InlineChunkInput, engine.InlineChunkInput>,
+        Same<contract.FlushedDataFile, engine.FlushedDataFile>,
+      ]
+    >();
     expect(values).toBe(true);
     // A verb takes what the contract says and gives what the contract says, and both are exactly the implementation's.
     const verbs =
