@@ -164,7 +164,7 @@ describe("what is read of inline rows can be inserted again", () => {
     const row = fc.record(Object.fromEntries(entries.map(([, values], i) => [`c${i}`, fc.option(values)])));
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 6 }), async (rows) => {
-        await expectRoundTrip(lake, columns, rows as PlainRow[]);
+        await expectRoundTrip(lake, columns, rows);
       }),
       { numRuns: 60 },
     );

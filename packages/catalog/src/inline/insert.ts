@@ -214,8 +214,7 @@ function checkArrowColumn(column: WritableColumn, table: Table): void {
 /** Arrow does not look at values: text need not be text, and a decimal may have more digits than its type. */
 function checkArrowValues(column: WritableColumn, vector: Vector): void {
   try {
-    for (const data of vector.data as readonly Data[])
-      checkValues({ type: data.type as DataType, metadata: new Map() }, data);
+    for (const data of vector.data as readonly Data[]) checkValues({ type: data.type, metadata: new Map() }, data);
   } catch (cause) {
     if (!(cause instanceof CorruptionError)) throw cause;
     throw new InvalidArgumentError(`rows has a value in column ${quoted(column.name)} that the column cannot have`, {

@@ -61,7 +61,7 @@ function nestedValues({ type }: TypedField, data: Data): ValueAt | undefined {
 }
 
 function childValues(data: Data, at: number): ValueAt {
-  return valuesOf(childrenOf(data.type as DataType)[at], data.children[at] as Data | undefined);
+  return valuesOf(childrenOf(data.type)[at], data.children[at] as Data | undefined);
 }
 
 function valuesOf(field: Field | undefined, data: Data | undefined): ValueAt {
