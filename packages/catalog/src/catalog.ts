@@ -224,8 +224,17 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
         return fail(error);
       }
     };
-    const value = closure(transaction);
-    return isThenable(value) ? Promise.resolve(value).then(prepare) : prepare(value);
+    const abandon = (error: unknown): never => {
+      transaction.end();
+      throw error;
+    };
+    let value: T | Promise<T>;
+    try {
+      value = closure(transaction);
+    } catch (error) {
+      return abandon(error);
+    }
+    return isThenable(value) ? Promise.resolve(value).then(prepare, abandon) : prepare(value);
   }
 
   /** One member of a group, on the state that the members before it leave. */

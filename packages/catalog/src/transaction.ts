@@ -145,7 +145,7 @@ const createIndexNames: Names<CreateIndexArguments> = {
 
 /**
  * The verbs of one commit, and reads that see what it has staged. Handed to a commit's closure, and usable only while that
- * runs. Each verb checks its arguments at once and throws without leaving anything behind; work on rows (entries, inline
+ * runs: afterwards verbs and reads fail with `closed`. Each verb checks its arguments at once and throws without leaving anything behind; work on rows (entries, inline
  * deletes, flushes) is done when the closure has returned, and its errors reject the commit.
  */
 export class Transaction extends CatalogSnapshot {
@@ -162,12 +162,16 @@ export class Transaction extends CatalogSnapshot {
     this.#open = false;
   }
 
+  /** Reads end with the closure as verbs do: a draft that has been prepared shows a state that nobody ever commits or sees. */
+  protected override checkReadable(): void {
+    if (this.#open) return;
+    throw new ClosedError("the transaction's closure has returned", {
+      remedy: "Await everything that uses the transaction inside of the closure.",
+    });
+  }
+
   #run<A extends object, R>(verb: (draft: CommitDraft, args: A) => R, args: A, known?: Names<A>): R {
-    if (!this.#open) {
-      throw new ClosedError("the transaction's closure has returned", {
-        remedy: "Await everything that uses the transaction inside of the closure.",
-      });
-    }
+    this.checkReadable();
     // Each verb checks the names that it knows; here are those of verbs that are given more than they pass on.
     if (known !== undefined) checkKnown(args, known, "arguments");
     else checkObject(args, "arguments");

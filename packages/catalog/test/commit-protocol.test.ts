@@ -12,7 +12,8 @@ import {
 } from "@moraine/codec";
 import { BatchBuilder, dropMemoryStore, getOne, openStore, openStoreReader } from "@moraine/store";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Catalog, ReadOnlyCatalog } from "../src/index.js";
+import { Catalog, ReadOnlyCatalog, type Transaction } from "../src/index.js";
+import { CatalogSnapshot } from "../src/model/view.js";
 import { failureOf, outcomeOf, retryWords } from "./support/errors.js";
 import { Gate, turnOfTheLoop } from "./support/gate.js";
 import { hex } from "./support/hooked-store.js";
@@ -161,6 +162,47 @@ describe("one commit", () => {
     const leaked = await lake.commit((tx) => () => tx.createSchema({ name: "late" }));
     expect((await failureOf(async () => leaked())).code).toBe("closed");
     expect((await lake.catalog.snapshot()).schemaByName("late")).toBeUndefined();
+  });
+
+  it("is over for reads, too, however its closure has ended", async () => {
+    const lake = await Lake.open();
+    const leaks: Transaction[] = [];
+    await lake.commit((tx) => leaks.push(tx));
+    await lake.commit(async (tx) => {
+      await turnOfTheLoop();
+      leaks.push(tx);
+      tx.createSchema({ name: "s" });
+    });
+    const failing = (tx: Transaction): never => {
+      leaks.push(tx);
+      throw new Error("given up");
+    };
+    await expect(lake.commit(failing)).rejects.toThrow("given up");
+    await expect(lake.commit(async (tx) => failing(tx))).rejects.toThrow("given up");
+    expect(leaks).toHaveLength(4);
+    const args = Object.fromEntries(
+      ["tableByName", "viewByName", "macroByName", "indexBySchemaName"].map((name) => [name, [0n, "t"]]),
+    );
+    const others: Readonly<Record<string, readonly unknown[]>> = {
+      schemaByName: ["main"],
+      indexByName: [0n, "i"],
+      indexById: [0n, 0n],
+      columnStats: [0n, 0n],
+      option: ["global", "o"],
+    };
+    const accessors = ["currentSnapshot", "snapshotId"];
+    const reads = Object.getOwnPropertyNames(CatalogSnapshot.prototype).filter(
+      (name) => !["constructor", "checkReadable", ...accessors].includes(name),
+    );
+    expect(reads.length).toBeGreaterThan(25);
+    for (const tx of leaks) {
+      const members = tx as unknown as Record<string, (...given: readonly unknown[]) => unknown>;
+      for (const name of accessors) expect((await failureOf(async () => members[name])).code).toBe("closed");
+      for (const name of reads) {
+        const read = (): unknown => members[name]!(...(args[name] ?? others[name] ?? [0n]));
+        expect((await failureOf(async () => read())).code, name).toBe("closed");
+      }
+    }
   });
 
   it("waits for a promise of another library, too", async () => {

@@ -40,16 +40,27 @@ import type {
  * Of a past snapshot, statistics, options, mappings and scheduled deletions are those of the present (format.md 8.4).
  */
 export class CatalogSnapshot {
-  readonly #reader: CatalogReader;
-  /** The snapshot that this is the state of; of a draft, the one that it started from. */
-  readonly currentSnapshot: SnapshotInfo;
-  readonly #snapshotId: bigint;
+  readonly #source: CatalogState | Draft;
 
   constructor(source: CatalogState | Draft) {
-    this.#reader = source;
-    const base = source instanceof Draft ? source.base : source;
-    this.currentSnapshot = values.snapshotInfo(base.head);
-    this.#snapshotId = source instanceof Draft ? source.snapshotId : base.head.snapshotId;
+    this.#source = source;
+  }
+
+  /** Called by every read: what cannot be read any more throws here. */
+  protected checkReadable(): void {
+    // A snapshot can be read for as long as somebody holds it.
+  }
+
+  get #reader(): CatalogReader {
+    this.checkReadable();
+    return this.#source;
+  }
+
+  /** The snapshot that this is the state of; of a draft, the one that it started from. */
+  get currentSnapshot(): SnapshotInfo {
+    this.checkReadable();
+    const source = this.#source;
+    return values.snapshotInfo((source instanceof Draft ? source.base : source).head);
   }
 
   schemas(): SchemaInfo[] {
@@ -198,8 +209,8 @@ export class CatalogSnapshot {
   tagsOf(object: SchemaId | TableId | ViewId): TagInfo[] {
     checkId(object, "object");
     return (this.#reader.get("tag", object)?.entries ?? [])
-      .filter((entry) => entry.beginSnapshot <= this.#snapshotId)
-      .filter((entry) => entry.endSnapshot === undefined || entry.endSnapshot > this.#snapshotId)
+      .filter((entry) => entry.beginSnapshot <= this.snapshotId)
+      .filter((entry) => entry.endSnapshot === undefined || entry.endSnapshot > this.snapshotId)
       .map(values.tagInfo)
       .sort((a, b) => (a.key < b.key ? -1 : 1));
   }
@@ -232,7 +243,9 @@ export class CatalogSnapshot {
 
   /** The snapshot whose tags and versions count: for a draft, the one that it would make. */
   get snapshotId(): SnapshotId {
-    return this.#snapshotId as SnapshotId;
+    this.checkReadable();
+    const source = this.#source;
+    return (source instanceof Draft ? source.snapshotId : source.head.snapshotId) as SnapshotId;
   }
 }
 
