@@ -1,5 +1,5 @@
-import { MoraineError } from "moraine";
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { MoraineError, type Transaction } from "moraine";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { compileSources, type CompiledSources } from "../../../../packages/store/test/compiled-sources.js";
 import { CuttingProxy } from "../../../../packages/store/test/cutting-proxy.js";
 import { useS3Environment } from "../../../../packages/store/test/s3-environment.js";
@@ -89,53 +89,58 @@ describe.skipIf(!hasS3Server("lakes in S3 that fail"))("a lake in an S3 that fai
   );
 
   it(
-    `a server that stops in ${stopRounds} batches of commits leaves each of them whole or not at all`,
+    `a server that stops ${stopRounds} times among commits leaves each of them whole or not at all`,
     { timeout: 60_000 + stopRounds * 20_000 },
     async () => {
       const lake = await EventLake.create(freshPlace());
-      const codes = new Set<string>();
-      let first = 0;
+      const failures = new Set<string>();
       const expected = new Set<bigint>();
+      let next = 0;
       for (let round = 0; round < stopRounds; round++) {
         const catalog = await lake.open({ requestTimeoutMs: 4_000 });
         const table = await lake.table();
-        const batches: { readonly ids: bigint[]; readonly work: Promise<unknown> }[] = [];
-        const begin = (count: number, work: () => Promise<unknown>): void => {
-          const ids = Array.from({ length: count }, (_, i) => BigInt(first + i));
-          first += count;
-          batches.push({ ids, work: work() });
+        const commits: { readonly ids: readonly bigint[]; readonly outcome: string }[] = [];
+        const commit = async (ids: readonly bigint[], closure: (tx: Transaction) => unknown): Promise<boolean> => {
+          const outcome = await outcomeOf(catalog.commit(closure));
+          commits.push({ ids, outcome });
+          return outcome === "landed";
         };
-        const file = await lake.putFile(`round-${round}.parquet`, events(first, 40));
-        begin(40, () => catalog.commit((tx) => tx.registerDataFile({ table, file, entries: "scoped-read" })));
-        for (let i = 0; i < 6; i++) {
-          const rows = [eventRow(first), eventRow(first + 1)];
-          begin(2, () => catalog.commit((tx) => tx.inlineInsert({ table, rows })));
-        }
-        const settled = Promise.allSettled(batches.map(({ work }) => work));
+        const fileIds = idsFrom(next, 40);
+        const file = await lake.putFile(`round-${round}.parquet`, events(next, 40));
+        next += 40;
+        let isOver = false;
+        const loops = Array.from({ length: 3 }, async () => {
+          for (let goesOn = true; goesOn && !isOver;) {
+            const rows = [eventRow(next), eventRow(next + 1)];
+            const ids = idsFrom(next, 2);
+            next += 2;
+            goesOn = await commit(ids, (tx) => tx.inlineInsert({ table, rows }));
+          }
+        });
+        await vi.waitFor(() => expect(commits.length).toBeGreaterThan(2), { timeout: 20_000, interval: 5 });
+        const register = { table, file, entries: "scoped-read" } as const;
+        const work = Promise.all([...loops, commit(fileIds, (tx) => tx.registerDataFile(register))]);
         await moment();
         await server.kill();
-        // Half of the time it comes back while the commits still wait for it, otherwise when they have failed.
-        if (round % 2 === 1) await settled;
+        // Half of the time it comes back while commits wait for it, otherwise when all of them have failed.
+        await (round % 2 === 0 ? moment() : work);
         await server.restart();
-        const outcomes = await settled;
+        isOver = true;
+        await work;
 
         // A handle that has failed stays failed; what it left is seen when the lake is opened again.
         await lake.open();
         await lake.expectVerified();
         const found = new Set(await lake.duckDb.bigints("SELECT id FROM live"));
-        for (const [at, { ids }] of batches.entries()) {
-          const outcome = outcomes[at]!;
-          const there = ids.filter((id) => found.has(id)).length;
-          if (outcome.status === "fulfilled") expect(there).toBe(ids.length);
-          else {
-            codes.add(outcome.reason instanceof MoraineError ? outcome.reason.code : String(outcome.reason));
-            expect([0, ids.length]).toContain(there);
-          }
-          for (const id of ids) if (there > 0) expected.add(id);
+        for (const { ids, outcome } of commits) {
+          const there = ids.filter((id) => found.has(id));
+          expect(outcome === "landed" ? [ids.length] : [0, ids.length]).toContain(there.length);
+          for (const id of there) expected.add(id);
+          if (outcome !== "landed") failures.add(outcome);
         }
         expect(found).toEqual(expected);
       }
-      expect([...codes].filter((code) => code !== "store_unavailable")).toEqual([]);
+      expect([...failures]).toEqual(["store_unavailable"]);
     },
   );
 
@@ -181,6 +186,21 @@ describe.skipIf(!hasS3Server("lakes in S3 that fail"))("a lake in an S3 that fai
     },
   );
 });
+
+/** What became of a call: `landed`, or the code of its error. */
+async function outcomeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "landed";
+  } catch (error) {
+    if (error instanceof MoraineError) return error.code;
+    throw error;
+  }
+}
+
+function idsFrom(first: number, count: number): bigint[] {
+  return Array.from({ length: count }, (_, i) => BigInt(first + i));
+}
 
 /** The random moment is what is tested; nothing waits for it to be long enough. */
 async function moment(): Promise<void> {
