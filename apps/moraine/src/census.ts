@@ -50,9 +50,11 @@ export async function measureStore(
   onProgress: CensusOptions["onProgress"],
 ): Promise<Census> {
   const counts = new Map<number, Counts>();
-  await countRecords(view, { end: Uint8Array.of(indexSubspace) }, counts, onProgress);
-  await countRecords(view, { start: Uint8Array.of(indexSubspace + 1) }, counts, onProgress);
-  const indexes = describeIndexes(await measureIndexes(view), snapshot);
+  let counted = 0;
+  const onCounted = (records: number): void => onProgress?.((counted += records));
+  await countRecords(view, { end: Uint8Array.of(indexSubspace) }, counts, onCounted);
+  await countRecords(view, { start: Uint8Array.of(indexSubspace + 1) }, counts, onCounted);
+  const indexes = describeIndexes(await measureIndexes(view, onCounted), snapshot);
   if (indexes.some(({ entries }) => entries > 0)) counts.set(indexSubspace, sumOf(indexes));
   const subspaces = [...counts]
     .sort(([left], [right]) => left - right)
@@ -64,9 +66,8 @@ async function countRecords(
   view: ReadView,
   range: KeyRange,
   counts: Map<number, Counts>,
-  onProgress: CensusOptions["onProgress"],
+  onCounted: (records: number) => void,
 ): Promise<void> {
-  let records = 0;
   for await (const block of view.scan(range, { blockRows: censusBlockRows })) {
     for (let row = 0, start = 0; row < block.count; row++) {
       const keyEnd = block.ends[2 * row] ?? 0;
@@ -79,8 +80,7 @@ async function countRecords(
       size.valueBytes += valueEnd - keyEnd;
       start = valueEnd;
     }
-    records += block.count;
-    onProgress?.(records);
+    onCounted(block.count);
   }
 }
 

@@ -18,10 +18,13 @@ type Counts = { -readonly [Name in keyof IndexSize]: IndexSize[Name] };
 
 const shapes = ["unique", "multi"] as const;
 
-/** Sizes of every index that holds entries, dead ones included, by ascending id. Reads the whole index subspace. */
-export async function measureIndexes(view: ReadView): Promise<IndexSize[]> {
+/**
+ * Sizes of every index that holds entries, dead ones included, by ascending id. Reads the whole index subspace, and tells
+ * how many more entries it has counted after each block.
+ */
+export async function measureIndexes(view: ReadView, onCounted?: (entries: number) => void): Promise<IndexSize[]> {
   const sizes = new Map<bigint, Counts>();
-  for (const shape of shapes) await measureRange(view, shape, undefined, sizes);
+  for (const shape of shapes) await measureRange(view, shape, undefined, sizes, onCounted);
   return [...sizes.values()].toSorted((left, right) => (left.indexId < right.indexId ? -1 : 1));
 }
 
@@ -37,6 +40,7 @@ async function measureRange(
   shape: "unique" | "multi",
   indexId: bigint | undefined,
   sizes: Map<bigint, Counts>,
+  onCounted?: (entries: number) => void,
 ): Promise<void> {
   const prefix = indexPrefix(shape, indexId);
   let counts: Counts | undefined;
@@ -55,6 +59,7 @@ async function measureRange(
       counts.valueBytes += valueEnd - keyEnd;
       start = valueEnd;
     }
+    onCounted?.(block.count);
   }
 }
 
