@@ -1,7 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { chmodSync, lstatSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { ConfigurationError } from "@moraine/codec";
+import { makeFolders } from "../make-folders.js";
 
 const privateMode = 0o700;
 
@@ -13,7 +14,7 @@ const privateMode = 0o700;
 export function runtimeFolder(): string {
   const folder = chooseFolder();
   try {
-    mkdirSync(folder, { recursive: true, mode: privateMode });
+    makeFolders(resolve(folder), privateMode);
     const stats = lstatSync(folder);
     const user = process.getuid?.();
     if (!stats.isDirectory() || (user !== undefined && stats.uid !== user)) {
