@@ -1,5 +1,10 @@
 // The command line: runs when it is loaded.
-import { run } from "./cli/program.js";
+import { asksForJson } from "./cli/failure.js";
+import { reportInterrupt } from "./cli/interrupt.js";
+
+const args = process.argv.slice(2);
+// Before all that takes time to load.
+reportInterrupt(asksForJson(args));
 
 // A reader that has seen enough, such as `head`, closes the pipe; that is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -10,4 +15,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // The AWS SDK would put a paragraph about Node's age in front of each error that is to be one line.
 process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
 
-process.exitCode = await run(process.argv.slice(2), { output: process, stdin: process.stdin });
+const { run } = await import("./cli/program.js");
+process.exitCode = await run(args, { output: process, stdin: process.stdin });

@@ -6,5 +6,8 @@ export const censusBlockRows = 4096;
 /** How often a line of progress is written again. */
 export const progressIntervalMs = 100;
 
+/** How often the seconds of a running step are written again. */
+export const elapsedIntervalMs = 1000;
+
 /** Most keys that `lookup --many` reads. */
 export const maxLookupKeys = 1_000_000;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Catalog, type IndexId, mainSchema, type SchemaId, type TableId } from "moraine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { build, inProcess, moraine, type Outcome, shell } from "./support/command.js";
+import { build, inProcess, moraine, type Outcome, shell, start } from "./support/command.js";
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-cli-"));
 const store = join(folder, "lake/store");
@@ -100,15 +100,47 @@ describe("moraine", () => {
       expect(stdout).toMatch(/Example:\n {2}\$ moraine \w+/u);
       expect(stdout).toContain("--json");
     }
+    for (const { stdout } of helps) {
+      // Each option with what holds where it is left out.
+      const options = stdout
+        .slice(stdout.indexOf("Options:"), stdout.indexOf("Example:"))
+        .split(/\n {2}(?=-)/u)
+        .slice(1);
+      for (const option of options.filter((text) => !text.startsWith("-h,"))) expect(option).toContain("(default:");
+    }
+    expect((await inProcess(["help", "lookup"])).stdout).toBe(helps[commands.indexOf("lookup")]?.stdout);
+    expect((await inProcess(["help"])).stdout).toBe(help.stdout);
     expect((await inProcess(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/u);
   });
 
   it("refuses what it does not know, with status 2", async () => {
     expectError(await moraine(["lokup"]), 2, /unknown command 'lokup'.*lookup/u);
+    expectError(await inProcess(["help", "nosuch"]), 2, /unknown command 'nosuch'/u);
+    expectError(await inProcess(["help", "lokup"]), 2, /unknown command 'lokup'.*lookup/u);
+    expectError(await inProcess(["help", "lookup", "range"]), 2, /too many arguments/u);
     expectError(await inProcess(["tables"]), 2, /missing required argument 'store'/u);
     expectError(await inProcess(["tables", store, "--jsn"]), 2, /unknown option '--jsn'.*--json/u);
     expectError(await inProcess(["snapshots", store, "--limit", "-1"]), 2, /--limit/u);
     expect((await inProcess([])).code).toBe(2);
+  });
+
+  it("gives errors as JSON where it was asked for JSON", async () => {
+    const { code, stdout, stderr } = await moraine(["lookup", store, "flights_weight", "5", "--json"]);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: "not_found",
+        message: 'not found: index "flights_weight"',
+        remedy: "List the indexes with `moraine indexes <store>`.",
+        exitStatus: 3,
+      },
+    });
+    const usage = await inProcess(["snapshots", store, "--limit", "x", "--json"]);
+    expect(JSON.parse(usage.stderr)).toMatchObject({ error: { code: "usage", exitStatus: 2 } });
+  });
+
+  it("prints names as they are, whatever words DuckLake looks for", async () => {
+    expectError(await inProcess(["indexes", store, "unique_conflicts"]), 3, /table "unique_conflicts"/u);
   });
 
   it("says that there is no store, with status 3, and makes none", async () => {
@@ -118,7 +150,8 @@ describe("moraine", () => {
       expectError(await inProcess([name, nowhere, ...rest]), 3, /not found: there is no store/u);
     }
     expect(existsSync(nowhere)).toBe(false);
-    expectError(await inProcess(["tables", "ftp://x/y"]), 2, /configuration/u);
+    expectError(await inProcess(["tables", "ftp://x/y"]), 2, /configuration[^]*remedy: (?!.*memory)/u);
+    expectError(await inProcess(["tables", ""]), 2, /location of the store is empty/u);
   });
 });
 
@@ -245,10 +278,10 @@ describe("moraine range and nulls", () => {
       await json("range", store, "main.flights_number", "--lower", "-5", "--upper", "5", "--upper-exclusive"),
     ).toMatchObject({ rowIds: ["0", "2", "3"] });
     expect(await lines("range", store, "main.flights_number", "--limit", "1")).toEqual(["0"]);
-    expectError(await inProcess(["range", store, "flights_fare", "--lower", "OSL", "NULL"]), 4, /NULL/u);
+    expectError(await inProcess(["range", store, "flights_fare", "--lower", "OSL", "NULL"]), 2, /--lower has NULL/u);
     expectError(
       await inProcess(["range", store, "flights_fare", "--lower", "A", "1", "--upper", "B", "2"]),
-      4,
+      2,
       /range/u,
     );
   });
@@ -257,7 +290,7 @@ describe("moraine range and nulls", () => {
     expect(await lines("nulls", store, "flights_fare")).toEqual(["3"]);
     expect(await json("nulls", store, "flights_fare", "OSL", "NULL")).toMatchObject({ rowIds: ["1"] });
     expect(await jsonHere("nulls", store, "main.flights_number")).toMatchObject({ rowIds: [] });
-    expectError(await inProcess(["nulls", store, "flights_fare", "OSL"]), 4, /NULL/u);
+    expectError(await inProcess(["nulls", store, "flights_fare", "OSL"]), 2, /no NULL[^]*moraine lookup/u);
   });
 });
 
@@ -293,7 +326,7 @@ describe("moraine maintain", () => {
     expectError(
       await moraine(["maintain", store]),
       6,
-      new RegExp(`store locked: process ${process.pid} .*is writing[^]*takeOver|take-over`, "u"),
+      new RegExp(`store locked: process ${process.pid} .*is writing[^]*remedy: .*--take-over\\.\n$`, "u"),
     );
     await writer.commit((tx) => tx.setOption({ scope: "global", key: "k", value: "v" }));
     const swept = await json("maintain", store, "--take-over");
@@ -329,11 +362,41 @@ describe("moraine demo", () => {
     expect((await inProcess(["lookup", join(lake, "store"), "flights_id", "4711"])).stdout).toBe("4710\n");
   });
 
+  it("runs once in a folder: a second one leaves the first alone, and says so", async () => {
+    const lake = join(folder, "busy");
+    const first = start(["demo", "--folder", lake, "--rows", "12000", "--json"]);
+    while (!existsSync(join(lake, "store/manifest"))) await new Promise((resolve) => setImmediate(resolve));
+    const second = await moraine(["demo", "--folder", lake, "--rows", "12000"]);
+    expectError(
+      second,
+      6,
+      new RegExp(`a demonstration is running in ${lake} \\(process ${first.pid}\\)\n.*--folder`, "u"),
+    );
+    expectError(await moraine(["maintain", `${lake}/store`]), 6, new RegExp(`process ${first.pid} .*is writing`, "u"));
+    expect(existsSync(join(lake, "store/manifest"))).toBe(true);
+    // Nothing has been printed yet; the interrupt is.
+    first.interrupt();
+    const { code, stdout, stderr } = await first.outcome;
+    expect([code, stdout]).toEqual([130, ""]);
+    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "interrupted", exitStatus: 130 } });
+    // The lock of a process that has ended counts for nothing.
+    rmSync(lake, { recursive: true });
+    const third = start(["demo", "--folder", lake, "--rows", "12000"]);
+    while (!existsSync(join(lake, "store/manifest"))) await new Promise((resolve) => setImmediate(resolve));
+    third.interrupt();
+    expect((await third.outcome).stderr).toMatch(/^moraine: interrupted\n {2}remedy: .+\n$/u);
+  });
+
   it("never deletes what it did not make", async () => {
     writeFileSync(join(folder, "precious"), "");
     expectError(await inProcess(["demo", "--folder", folder]), 2, /is not empty/u);
     expect(existsSync(join(folder, "precious"))).toBe(true);
-    expectError(await inProcess(["demo", "--folder", join(folder, "few"), "--rows", "5"]), 2, /5 flights/u);
+    expectError(await inProcess(["demo", "--folder", join(folder, "precious")]), 2, /is a file, no folder/u);
+    expectError(
+      await inProcess(["demo", "--folder", join(folder, "few"), "--rows", "5"]),
+      2,
+      /'5' is invalid.* from 12,000 to 3,000,000\./u,
+    );
     expect(existsSync(join(folder, "few"))).toBe(false);
   });
 });

@@ -53,6 +53,6 @@ Exit status:
     7  damaged data: corruption, or a data file that is not as recorded
   130  interrupted
 
-Errors are one line on stderr and one with the remedy. Results are on stdout, with --json as one JSON document in which
-every 64-bit integer (ids, row ids, counts of the catalog) is a string of digits. Progress is shown on stderr when that is
-a terminal.`;
+Results are on stdout, with --json as one JSON document in which every 64-bit integer (ids, row ids, counts of the
+catalog) is a string of digits. Errors are one line on stderr and one with the remedy, with --json one JSON document there:
+{"error": {"code", "message", "remedy", "exitStatus"}}. Progress is shown on stderr when that is a terminal.`;

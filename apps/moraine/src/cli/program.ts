@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { MoraineError } from "@moraine/codec";
-import { Command, CommanderError } from "commander";
+import { Command } from "commander";
 import { addCensus } from "./commands/census.js";
 import { addDemo } from "./commands/demo.js";
+import { addHelp } from "./commands/help.js";
 import { addIndexes } from "./commands/indexes.js";
 import { addLookup } from "./commands/lookup.js";
 import { addMaintain } from "./commands/maintain.js";
@@ -11,8 +11,9 @@ import { addRange } from "./commands/range.js";
 import { addSnapshots } from "./commands/snapshots.js";
 import { addTables } from "./commands/tables.js";
 import type { Context } from "./context.js";
-import { FailedCheck } from "./failed-check.js";
-import { exitCodeHelp, exitCodeOf, exitCodes } from "./exit-codes.js";
+import { exitCodeHelp, exitCodes } from "./exit-codes.js";
+import { asksForJson, failureText } from "./failure.js";
+import { failureOf } from "./failure-of.js";
 
 /** Runs the command line and gives the exit status. Never throws. */
 export async function run(args: readonly string[], context: Context): Promise<number> {
@@ -21,7 +22,11 @@ export async function run(args: readonly string[], context: Context): Promise<nu
     await program.parseAsync(args, { from: "user" });
     return exitCodes.success;
   } catch (error) {
-    return report(error, context);
+    const failure = failureOf(error);
+    if (failure === undefined) return exitCodes.success;
+    // The help that is shown where no command was given says it all.
+    if (failure.code !== "no_command") context.output.stderr.write(failureText(failure, asksForJson(args)));
+    return failure.exitStatus;
   }
 }
 
@@ -37,7 +42,9 @@ function buildProgram(context: Context): Command {
       writeErr: (text) => stderr.write(text),
       outputError: () => undefined,
     })
-    .showSuggestionAfterError();
+    .showSuggestionAfterError()
+    .helpOption("-h, --help", "print help")
+    .helpCommand(false);
   for (const add of [
     addDemo,
     addTables,
@@ -48,37 +55,11 @@ function buildProgram(context: Context): Command {
     addSnapshots,
     addCensus,
     addMaintain,
+    addHelp,
   ]) {
     add(program, context);
   }
   return program;
-}
-
-/** One line on what happened and one on what to do. */
-function report(error: unknown, { output }: Context): number {
-  if (error instanceof CommanderError) {
-    if (error.exitCode === 0) return exitCodes.success;
-    if (error.code !== "commander.help") {
-      output.stderr.write(`moraine: ${firstLine(error.message.replace(/^error: /u, ""))}\n`);
-      output.stderr.write("  remedy: Run `moraine --help`, or `moraine <command> --help`.\n");
-    }
-    return exitCodes.usage;
-  }
-  if (error instanceof FailedCheck) {
-    output.stderr.write(`moraine: ${error.message}\n  remedy: Report this with what was printed.\n`);
-    return exitCodes.failure;
-  }
-  if (error instanceof MoraineError) {
-    output.stderr.write(`moraine: ${firstLine(error.message)}\n  remedy: ${firstLine(error.remedy)}\n`);
-    return exitCodeOf(error.code);
-  }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  output.stderr.write(`moraine: unexpected error: ${text}\n  remedy: Report this with the command that you ran.\n`);
-  return exitCodes.failure;
-}
-
-function firstLine(text: string): string {
-  return text.replace(/\s*\n\s*/gu, " ");
 }
 
 function version(): string {

@@ -2,7 +2,7 @@ import type { Output } from "./output.js";
 import { progressIntervalMs } from "../limits.js";
 
 /** One line on stderr that is written over again and again, when stderr is a terminal; nothing otherwise. */
-export class Progress {
+export class Progress implements Disposable {
   readonly #output: Output;
   #shownAt = 0;
   #isShown = false;
@@ -24,5 +24,10 @@ export class Progress {
   end(): void {
     if (this.#isShown) this.#output.stderr.write("\r\u001b[K");
     this.#isShown = false;
+  }
+
+  /** So that no error is written behind the line. */
+  [Symbol.dispose](): void {
+    this.end();
   }
 }

@@ -35,11 +35,23 @@ export function checkKey(found: FoundIndex, values: readonly unknown[], argument
       { remedy: "Give one value for each column; for leading columns alone use `moraine range`." },
     );
   }
-  if (values.includes(null)) {
-    throw new InvalidArgumentError(`${argument} has NULL, and nothing equals NULL`, {
-      remedy: "Ask for rows with NULL by `moraine nulls`; write text that is NULL itself as \\NULL.",
-    });
-  }
+  refuseNull(values, argument);
+}
+
+/** Refuses NULL in values that others are compared with. */
+export function refuseNull(values: readonly unknown[], argument: string): void {
+  if (!values.includes(null)) return;
+  throw new InvalidArgumentError(`${argument} has NULL, and nothing equals NULL or comes before or after it`, {
+    remedy: "Ask for rows with NULL by `moraine nulls`; write text that is NULL itself as \\NULL.",
+  });
+}
+
+/** Refuses predicates none of which is IS NULL. */
+export function requireNull(values: readonly unknown[], argument: string): void {
+  if (values.includes(null)) return;
+  throw new InvalidArgumentError(`${argument} has no NULL`, {
+    remedy: "Write NULL for each column that is to be NULL, or use `moraine lookup` or `moraine range`.",
+  });
 }
 
 function convert(
@@ -64,7 +76,7 @@ function convert(
     throw new InvalidArgumentError(
       `${argument}, value ${at + 1}: column ${quoted(column.name)} holds ${quoted(column.columnType)}, which this is not`,
       {
-        remedy: cause.remedy,
+        remedy: cause.readable.remedy,
         cause,
       },
     );

@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { ConstraintError, InvalidArgumentError, MoraineError, type RowId } from "@moraine/codec";
+import { ConstraintError, MoraineError, type RowId } from "@moraine/codec";
 import { Catalog } from "../catalog.js";
 import { countText, durationText } from "../cli/output.js";
 import type { ReadOnlyCatalog, RegisteredDataFile } from "../interface.js";
 import { compare } from "./compare.js";
 import { DuckDb } from "./duckdb.js";
-import { makeFolder } from "./folder.js";
+import { DemoFolder } from "./folder.js";
 import {
   createTables,
   deleteFromFile,
@@ -22,8 +22,9 @@ import { questions } from "./questions.js";
 import type { Report } from "./report.js";
 
 export interface DemoOptions {
-  /** Made anew; deleted first if an earlier demonstration made it. */
+  /** Where the lake is made; that of an earlier demonstration is deleted first. */
   readonly folder: string;
+  /** From `demoLimits.leastFlightRows` to `demoLimits.mostFlightRows`. */
   readonly flightRows: number;
 }
 
@@ -32,13 +33,8 @@ export interface DemoOptions {
  * and asks again. What has to hold is in the report.
  */
 export async function runDemo({ folder, flightRows }: DemoOptions, report: Report): Promise<void> {
-  if (flightRows < demoLimits.leastFlightRows || flightRows > demoLimits.mostFlightRows) {
-    throw new InvalidArgumentError(`${flightRows} flights`, {
-      remedy: `Ask for ${demoLimits.leastFlightRows} to ${demoLimits.mostFlightRows} flights.`,
-    });
-  }
   const startedMs = performance.now();
-  const places = makeFolder(folder);
+  using places = DemoFolder.claim(folder);
   report.line(`moraine demo: a lake in ${folder}, made anew`);
   await using duckDb = await DuckDb.open();
   let lake: Lake;
@@ -57,6 +53,7 @@ export async function runDemo({ folder, flightRows }: DemoOptions, report: Repor
     await changeRows(lake, filled.files, flightRows, report);
     await askAll(lake, catalog, flightRows, report, "The same questions after the changes");
     await flush(lake, report);
+    report.doing("closing and opening again");
   }
   await reopen(lake, places.store, flightRows, report);
   const seconds = (performance.now() - startedMs) / 1000;
@@ -68,9 +65,10 @@ export async function runDemo({ folder, flightRows }: DemoOptions, report: Repor
       ? `All ${comparisons.length} answers equal those of the scans, all ${facts.length} expectations hold. ${seconds.toFixed(1)} s.`
       : `${wrong} of ${comparisons.length + facts.length} comparisons and expectations FAILED. ${seconds.toFixed(1)} s.`,
   );
-  report.line(
-    `Look around: npx moraine tables ${folder}/store; npx moraine lookup ${folder}/store flights_id 4711; npx moraine --help`,
-  );
+  const store = join(folder, "store");
+  report.line("Look around:");
+  for (const command of [`tables ${store}`, `lookup ${store} flights_id 4711`, "--help"])
+    report.line(`  npx moraine ${command}`);
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly elapsedMs: number }> {
@@ -96,6 +94,7 @@ async function fillLake(
   report.section(
     "Real data: US flights of 2001 (Bureau of Transportation Statistics) and airports, from the npm package vega-datasets",
   );
+  report.doing("reading the data sets");
   const loaded = await timed(() => loadSources(duckDb, flightRows));
   report.step(`${countText(flightRows)} flights and the airports read by DuckDB`, loaded.elapsedMs);
   const created = await timed(() => createTables(catalog, duckDb, dataFolder));
@@ -114,8 +113,12 @@ async function fillLake(
     const firstFlight = at * perFile + 1;
     const rowCount = Math.min(perFile, flightRows - firstFlight + 1);
     const range = `flight_id BETWEEN ${firstFlight} AND ${firstFlight + rowCount - 1}`;
+    report.doing(`writing Parquet file ${at + 1} of ${demoLimits.flightFiles}`);
     const written = await timed(() =>
       writeFlights(lake, path, `SELECT * FROM flight_source WHERE ${range} ORDER BY flight_id`),
+    );
+    report.doing(
+      `registering Parquet file ${at + 1} of ${demoLimits.flightFiles}, with ${countText(2 * rowCount)} index entries`,
     );
     const registered = await timed(() => registerFlights(lake, path, rowCount));
     files.push({ ...registered.value, path, rowCount, firstFlight });
@@ -128,6 +131,7 @@ async function fillLake(
     `registered: moraine read them and committed ${countText(2 * flightRows)} index entries (${countText(entries)}/s)`,
     registerMs,
   );
+  report.doing("inserting the airports");
   const airports = await timed(() => insertInline(lake, lake.airports, "SELECT * FROM airport_source"));
   report.step("airports kept inline, inside the catalog, without a data file", airports.elapsedMs);
   const late = `SELECT * REPLACE (flight_id + ${flightRows} AS flight_id) FROM flight_source ORDER BY flight_id LIMIT ${demoLimits.inlineFlights}`;
@@ -149,8 +153,11 @@ async function askAll(
   report.section(title);
   for (const table of [lake.flights, lake.airports]) await defineLiveRows(lake.duckDb, catalog, table);
   const comparisons = [];
-  for (const question of questions(lake.indexes, flightRows))
+  const all = questions(lake.indexes, flightRows);
+  for (const [at, question] of all.entries()) {
+    report.doing(`question ${at + 1} of ${all.length}: ${question.text}`);
     comparisons.push(await compare(catalog, lake.duckDb, question));
+  }
   report.compared(comparisons);
 }
 
@@ -167,7 +174,7 @@ async function breakRules(lake: Lake, flightRows: number, report: Report): Promi
   );
   const fromFile = await refusal(registerFlights(lake, "duplicate.parquet", 1000));
   report.fact(
-    `a file of 1,000 flights with one duplicate is refused: ${fromFile.message}`,
+    `a file of 1,000 flights with one duplicate is refused: ${textOf(fromFile)}`,
     fromFile instanceof ConstraintError,
   );
   // Nobody knows of the refused file but who wrote it.
@@ -175,7 +182,7 @@ async function breakRules(lake: Lake, flightRows: number, report: Report): Promi
   const inline = await refusal(
     catalog.commit((tx) => tx.inlineInsert({ table: flights.id, rows: [{ flight_id: 1234, origin: "OSL" }] })),
   );
-  report.fact(`so is an inline row: ${inline.message}`, inline instanceof ConstraintError);
+  report.fact(`so is an inline row: ${textOf(inline)}`, inline instanceof ConstraintError);
   const after = (await catalog.snapshot()).currentSnapshot.id;
   report.fact("neither left anything behind: the catalog is at the same snapshot", after === before);
 
@@ -202,6 +209,10 @@ async function refusal(work: Promise<unknown>): Promise<Error> {
     () => new Error("it was taken"),
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
+}
+
+function textOf(error: Error): string {
+  return error instanceof MoraineError ? error.readable.message : error.message;
 }
 
 /** Deletes in a file and inline, and flights that come back under their ids. */
@@ -264,6 +275,7 @@ async function flush(lake: Lake, report: Report): Promise<void> {
     "Flush: inline rows move to Parquet files that moraine writes; row ids stay, so no index entry changes",
   );
   for (const table of [lake.flights, lake.airports]) {
+    report.doing(`flushing ${table.name}`);
     const flushed = await timed(() => lake.catalog.flushInlined({ table: table.id }));
     report.step(`${countText(flushed.value.rowCount)} rows of ${table.name}`, flushed.elapsedMs);
     const left = await lake.catalog.recentRows({ table: table.id });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { ConfigurationError } from "@moraine/codec";
+import { ConfigurationError, StoreError } from "@moraine/codec";
 
 const require = createRequire(import.meta.url);
 
@@ -25,16 +25,16 @@ export class DuckDb implements AsyncDisposable {
   }
 
   async run(sql: string): Promise<void> {
-    await this.#connection.run(sql);
+    await named(this.#connection.run(sql));
   }
 
   async rows(sql: string): Promise<Record<string, unknown>[]> {
-    return (await this.#connection.runAndReadAll(sql)).getRowObjectsJS();
+    return (await named(this.#connection.runAndReadAll(sql))).getRowObjectsJS();
   }
 
   /** The first column of a query, which must be BIGINT. */
   async bigints(sql: string): Promise<bigint[]> {
-    const [values] = (await this.#connection.runAndReadAll(sql)).getColumnsJS();
+    const [values] = (await named(this.#connection.runAndReadAll(sql))).getColumnsJS();
     return (values ?? []) as bigint[];
   }
 
@@ -49,6 +49,17 @@ export class DuckDb implements AsyncDisposable {
     this.#connection.closeSync();
     this.#instance.closeSync();
     return Promise.resolve();
+  }
+}
+
+/** DuckDB's failures to read and write files, which have their reason outside of moraine, as errors that say so. */
+async function named<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!(cause instanceof Error) || !cause.message.startsWith("IO Error")) throw cause;
+    const remedy = "Check the demonstration's folder, the rights on it and the space on its disk.";
+    throw new StoreError(`DuckDB: ${cause.message}`, { remedy, cause });
   }
 }
 

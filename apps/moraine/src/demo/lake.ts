@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { mainSchema } from "../catalog.js";
 import type { RowId, TableId } from "@moraine/codec";
 import type { Catalog, RegisteredDataFile } from "../interface.js";
+import { makeFolders } from "../make-folders.js";
 import { dataSetFolder, type DuckDb, literal, parquetSizes } from "./duckdb.js";
 import { demoLimits } from "./limits.js";
 import type { ScannedTable } from "./live-rows.js";
@@ -80,7 +80,7 @@ export async function createTables(catalog: Catalog, duckDb: DuckDb, dataFolder:
   });
   const scanned = (id: TableId, name: string, columns: Readonly<Record<string, string>>): ScannedTable => {
     const folder = join(dataFolder, "main", name);
-    mkdirSync(folder, { recursive: true });
+    makeFolders(folder);
     return { id, name, folder, columns };
   };
   return {

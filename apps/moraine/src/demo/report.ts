@@ -1,3 +1,4 @@
+import { Elapsed } from "../cli/elapsed.js";
 import { countText, durationText, type Output, tableText } from "../cli/output.js";
 import type { Comparison } from "./compare.js";
 
@@ -9,15 +10,17 @@ export interface Fact {
 }
 
 /** Tells what the demonstration does while it does it, and remembers what has to hold. */
-export class Report {
+export class Report implements Disposable {
   readonly comparisons: Comparison[] = [];
   readonly facts: Fact[] = [];
   readonly #output: Output;
   readonly #isSilent: boolean;
+  readonly #elapsed: Elapsed;
   #sections = 0;
 
   constructor(output: Output, isSilent: boolean) {
     this.#output = output;
+    this.#elapsed = new Elapsed(output);
     this.#isSilent = isSilent;
   }
 
@@ -25,7 +28,13 @@ export class Report {
     return this.comparisons.every(({ isEqual }) => isEqual) && this.facts.every(({ holds }) => holds);
   }
 
+  /** What is being done, until the next line: for those who wait at a terminal. */
+  doing(text: string): void {
+    this.#elapsed.begin(`   ${text}`);
+  }
+
   line(text = ""): void {
+    this.#elapsed.end();
     if (!this.#isSilent) this.#output.stdout.write(`${text}\n`);
   }
 
@@ -61,6 +70,10 @@ export class Report {
       comparisons,
     );
     this.line(table.replace(/^/gmu, "   "));
+  }
+
+  [Symbol.dispose](): void {
+    this.#elapsed.end();
   }
 }
 

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { run } from "../../src/cli/program.js";
@@ -53,9 +53,27 @@ export function shell(line: string): Promise<Outcome> {
   );
 }
 
+/** A process of the built command that may be interrupted. */
+export interface Started {
+  readonly pid: number | undefined;
+  readonly outcome: Promise<Outcome>;
+  /** As Ctrl-C does. */
+  readonly interrupt: () => void;
+}
+
+export function start(args: readonly string[]): Started {
+  const child = spawn(process.execPath, [command, ...args], { stdio: "pipe" });
+  return { pid: child.pid, outcome: outcomeOf(child), interrupt: () => void child.kill("SIGINT") };
+}
+
 function runProcess(file: string, args: readonly string[], stdin: string): Promise<Outcome> {
+  const child = spawn(file, args, { stdio: "pipe" });
+  child.stdin.end(stdin);
+  return outcomeOf(child);
+}
+
+function outcomeOf(child: ChildProcessWithoutNullStreams): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { stdio: "pipe" });
     const texts = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
       child[name].setEncoding("utf8").on("data", (text: string) => {
@@ -64,6 +82,5 @@ function runProcess(file: string, args: readonly string[], stdin: string): Promi
     }
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, ...texts }));
-    child.stdin.end(stdin);
   });
 }

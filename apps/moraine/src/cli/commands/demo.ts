@@ -1,5 +1,8 @@
-import { InvalidArgumentError, type Command, Option } from "commander";
+import type { Command } from "commander";
+import { demoLimits } from "../../demo/limits.js";
 import { type Context, type JsonOption, printJson, withCommonOptions } from "../context.js";
+import { countOption } from "../count-option.js";
+import { countText } from "../output.js";
 import { FailedCheck } from "../failed-check.js";
 
 interface DemoCommandOptions extends JsonOption {
@@ -14,16 +17,26 @@ export function addDemo(program: Command, context: Context): void {
     .description(
       "Builds a lake on the local disk out of real data, asks its indexes, answers the same questions by full scans with DuckDB, and fails when an answer differs. Needs the packages @duckdb/node-api and vega-datasets.",
     )
-    .option("--folder <path>", "where to build the lake; made anew each time", ".moraine/demo")
-    .addOption(new Option("--rows <n>", "flights to load").argParser(parseRows))
+    .option(
+      "--folder <path>",
+      "where to build the lake: a folder that is empty, is not there yet or has the lake of an earlier demonstration, which is made anew",
+      ".moraine/demo",
+    )
+    .addOption(
+      countOption(
+        "--rows <n>",
+        "flights to load",
+        { least: demoLimits.leastFlightRows, most: demoLimits.mostFlightRows },
+        countText(demoLimits.flightRows),
+      ),
+    )
     .action(async (options: DemoCommandOptions) => {
       // Loaded here only: no other command needs DuckDB.
-      const [{ runDemo }, { Report }, { demoLimits }] = await Promise.all([
+      const [{ runDemo }, { Report }] = await Promise.all([
         import("../../demo/demo.js"),
         import("../../demo/report.js"),
-        import("../../demo/limits.js"),
       ]);
-      const report = new Report(context.output, options.json === true);
+      using report = new Report(context.output, options.json === true);
       await runDemo({ folder: options.folder, flightRows: options.rows ?? demoLimits.flightRows }, report);
       const { isCorrect, comparisons, facts } = report;
       if (options.json === true) {
@@ -37,10 +50,4 @@ export function addDemo(program: Command, context: Context): void {
         throw new FailedCheck("answers of the indexes differ from those of the scans, or an expectation does not hold");
     });
   withCommonOptions(command, "moraine demo");
-}
-
-function parseRows(text: string): number {
-  const rows = Number(text);
-  if (!/^\d+$/u.test(text) || !Number.isSafeInteger(rows)) throw new InvalidArgumentError("It is no whole number.");
-  return rows;
 }

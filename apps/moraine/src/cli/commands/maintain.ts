@@ -24,11 +24,14 @@ export function addMaintain(program: Command, context: Context): void {
       "Reclaims the entries of dropped indexes and the statistics of files that no snapshot can see. Opens the store for writing: a process that is writing to it is named, and displaced only with --take-over.",
     )
     .argument("<store>", storeHelp)
-    .option("--take-over", "displace a process of this machine that is writing to the store")
+    .option(
+      "--take-over",
+      "displace a process of this machine that is writing to the store (default: name it, and do nothing)",
+    )
     .action(async (store: string, options: MaintainCommandOptions) => {
       await requireCatalog(store);
       const { Catalog } = await import("../../catalog.js");
-      const progress = new Progress(context.output);
+      using progress = new Progress(context.output);
       await using catalog = await Catalog.open({ store, takeOver: options.takeOver === true });
       const report = await catalog.maintain({
         onProgress: ({ indexEntriesReclaimed, fileColumnStatsReclaimed }) =>

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { RangeBound } from "../../interface.js";
-import { type Context, type JsonOption, storeHelp, withCommonOptions } from "../context.js";
+import { type Context, indexHelp, type JsonOption, storeHelp, withCommonOptions } from "../context.js";
 import type { FoundIndex } from "../find.js";
-import { limitOption } from "../limit-option.js";
+import { limitOption } from "../count-option.js";
 import { printRowIds } from "../row-ids.js";
-import { valuesOfWords } from "../values.js";
+import { refuseNull, valuesOfWords } from "../values.js";
 
 interface RangeOptions extends JsonOption {
   readonly lower?: string[];
@@ -23,12 +23,15 @@ export function addRange(program: Command, context: Context): void {
       "Prints the row ids of the live rows between two bounds, in the index's order. A bound gives values of leading columns; a side that is left out is open. The lower bound is the smaller value also under a DESC column. In a composite index give both bounds the same leading values; one that stops after them is open within them. Rows with NULL in a bounded column are not in the range.",
     )
     .argument("<store>", storeHelp)
-    .argument("<index>", "name, schema.name or id of an index")
-    .option("--lower <value...>", "where the range begins")
-    .option("--upper <value...>", "where the range ends")
-    .option("--lower-exclusive", "leave out rows that equal the lower bound")
-    .option("--upper-exclusive", "leave out rows that equal the upper bound")
-    .option("--reverse", "in the opposite order")
+    .argument("<index>", indexHelp)
+    .option(
+      "--lower <value...>",
+      "where the range begins: values of the first columns, at most all (default: at the first row)",
+    )
+    .option("--upper <value...>", "where the range ends, likewise (default: at the last row)")
+    .option("--lower-exclusive", "leave out rows that equal the lower bound (default: they are in the range)")
+    .option("--upper-exclusive", "leave out rows that equal the upper bound (default: they are in the range)")
+    .option("--reverse", "in the opposite order (default: the order of the index)")
     .addOption(limitOption("rows"))
     .action(async (store: string, indexName: string, options: RangeOptions) => {
       await printRowIds(context, store, indexName, options, async (catalog, found) => {
@@ -52,7 +55,8 @@ function bound(
   exclusive: true | undefined,
   argument: string,
 ): RangeBound | undefined {
-  return words === undefined
-    ? undefined
-    : { values: valuesOfWords(found, words, argument), inclusive: exclusive !== true };
+  if (words === undefined) return undefined;
+  const values = valuesOfWords(found, words, argument);
+  refuseNull(values, argument);
+  return { values, inclusive: exclusive !== true };
 }

@@ -9,7 +9,7 @@ import {
   storeHelp,
   withCommonOptions,
 } from "../context.js";
-import { limitOption } from "../limit-option.js";
+import { limitOption } from "../count-option.js";
 import { timeText } from "../output.js";
 
 interface SnapshotsOptions extends JsonOption {
