@@ -47,7 +47,7 @@ Exit status:
     1  unexpected error, or a demonstration whose answers differ
     2  wrong command, option, value, location or setting
     3  no such store, table, index or snapshot
-    4  refused by the catalog: a constraint, an index that is not ready, another format
+    4  refused: a constraint, an index that is not ready, another format
     5  the store cannot be reached, or failed
     6  another writer holds the store, took it over or was faster
     7  damaged data: corruption, or a data file that is not as recorded
