@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { readManifest } from "../manifest.js";
 import { addCensus } from "./commands/census.js";
 import { addDemo } from "./commands/demo.js";
 import { addHelp } from "./commands/help.js";
@@ -34,7 +34,7 @@ function buildProgram(context: Context): Command {
   const { stdout, stderr } = context.output;
   const program = new Command("moraine")
     .description("Reads and tends a moraine catalog: a lake's tables, and the indexes over them, on object storage.")
-    .version(version(), "-V, --version", "print the version")
+    .version(readManifest().version, "-V, --version", "print the version")
     .addHelpText("after", `${exitCodeHelp}\n\nExample:\n  $ moraine demo && moraine tables .moraine/demo/store`)
     .exitOverride()
     .configureOutput({
@@ -60,11 +60,4 @@ function buildProgram(context: Context): Command {
     add(program, context);
   }
   return program;
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return typeof manifest === "object" && manifest !== null && "version" in manifest
-    ? String(manifest.version)
-    : "unknown";
 }

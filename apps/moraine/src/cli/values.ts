@@ -76,7 +76,7 @@ function convert(
     throw new InvalidArgumentError(
       `${argument}, value ${at + 1}: column ${quoted(column.name)} holds ${quoted(column.columnType)}, which this is not`,
       {
-        remedy: cause.readable.remedy,
+        remedy: `Write a value of type ${column.columnType} as SQL does, without quotes around it.`,
         cause,
       },
     );

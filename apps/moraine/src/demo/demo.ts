@@ -5,7 +5,7 @@ import { Catalog } from "../catalog.js";
 import { countText, durationText } from "../cli/output.js";
 import type { ReadOnlyCatalog, RegisteredDataFile } from "../interface.js";
 import { compare } from "./compare.js";
-import { DuckDb } from "./duckdb.js";
+import { dataSetFolder, DuckDb } from "./duckdb.js";
 import { DemoFolder } from "./folder.js";
 import {
   createTables,
@@ -34,13 +34,15 @@ export interface DemoOptions {
  */
 export async function runDemo({ folder, flightRows }: DemoOptions, report: Report): Promise<void> {
   const startedMs = performance.now();
+  // What is missing is missed before an earlier lake is deleted.
+  const sources = dataSetFolder();
+  await using duckDb = await DuckDb.open();
   using places = DemoFolder.claim(folder);
   report.line(`moraine demo: a lake in ${folder}, made anew`);
-  await using duckDb = await DuckDb.open();
   let lake: Lake;
   {
     await using catalog = await Catalog.open({ store: places.store, dataPath: places.data });
-    const filled = await fillLake(catalog, duckDb, places.data, flightRows, report);
+    const filled = await fillLake(catalog, duckDb, { sources, data: places.data }, flightRows, report);
     lake = filled.lake;
     await askAll(
       lake,
@@ -87,7 +89,7 @@ interface FlightFile extends RegisteredDataFile {
 async function fillLake(
   catalog: Catalog,
   duckDb: DuckDb,
-  dataFolder: string,
+  folders: { readonly sources: string; readonly data: string },
   flightRows: number,
   report: Report,
 ): Promise<{ readonly lake: Lake; readonly files: readonly FlightFile[] }> {
@@ -95,9 +97,9 @@ async function fillLake(
     "Real data: US flights of 2001 (Bureau of Transportation Statistics) and airports, from the npm package vega-datasets",
   );
   report.doing("reading the data sets");
-  const loaded = await timed(() => loadSources(duckDb, flightRows));
+  const loaded = await timed(() => loadSources(duckDb, folders.sources, flightRows));
   report.step(`${countText(flightRows)} flights and the airports read by DuckDB`, loaded.elapsedMs);
-  const created = await timed(() => createTables(catalog, duckDb, dataFolder));
+  const created = await timed(() => createTables(catalog, duckDb, folders.data));
   report.step(
     "2 tables; unique indexes on flight_id and iata, others on (origin, delay DESC) and state",
     created.elapsedMs,

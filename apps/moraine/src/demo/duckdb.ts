@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { ConfigurationError, StoreError } from "@moraine/codec";
+import { readManifest } from "../manifest.js";
 
 const require = createRequire(import.meta.url);
 
@@ -83,8 +84,9 @@ export function dataSetFolder(): string {
 }
 
 function missing(name: string, cause: unknown): ConfigurationError {
+  const wanted = Object.entries(readManifest().peerDependencies).map(([peer, version]) => `${peer}@${version}`);
   return new ConfigurationError(`the demonstration needs the package ${name}, which is not installed`, {
-    remedy: "Install it beside moraine: npm install @duckdb/node-api vega-datasets",
+    remedy: `Install it beside moraine: npm install ${wanted.join(" ")}`,
     cause,
   });
 }

@@ -3,7 +3,7 @@ import { mainSchema } from "../catalog.js";
 import type { RowId, TableId } from "@moraine/codec";
 import type { Catalog, RegisteredDataFile } from "../interface.js";
 import { makeFolders } from "../make-folders.js";
-import { dataSetFolder, type DuckDb, literal, parquetSizes } from "./duckdb.js";
+import { type DuckDb, literal, parquetSizes } from "./duckdb.js";
 import { demoLimits } from "./limits.js";
 import type { ScannedTable } from "./live-rows.js";
 import type { DemoIndexes } from "./questions.js";
@@ -41,9 +41,8 @@ function fieldIds(columns: Readonly<Record<string, string>>): Record<string, num
   return Object.fromEntries(Object.keys(columns).map((name, at) => [name, at + 1]));
 }
 
-/** Reads the data sets into DuckDB: `flight_source` and `airport_source`. */
-export async function loadSources(duckDb: DuckDb, flightRows: number): Promise<void> {
-  const folder = dataSetFolder();
+/** Reads the data sets of a folder into DuckDB: `flight_source` and `airport_source`. */
+export async function loadSources(duckDb: DuckDb, folder: string, flightRows: number): Promise<void> {
   await duckDb.run(
     `CREATE TABLE flight_source AS
      SELECT number AS flight_id, departs, origin, destination,
