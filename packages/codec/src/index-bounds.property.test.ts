@@ -4,7 +4,7 @@ import { arbitraryLayout, arbitraryRow, compareValues } from "../test/support/ar
 import {
   type Bound,
   compareBytes,
-  ConstraintError,
+  InvalidArgumentError,
   encodeIndexEntry,
   equalityPrefix,
   type IndexLayout,
@@ -90,7 +90,7 @@ test("a range holds exactly the rows that SQL's comparison holds", () => {
       try {
         bounds = rangeBounds(layout, low, high);
       } catch (error) {
-        expect(error).toBeInstanceOf(ConstraintError);
+        expect(error).toBeInstanceOf(InvalidArgumentError);
         const named = Math.max(low?.values.length ?? 1, high?.values.length ?? 1);
         expect(new Set(layout.columns.slice(0, named).map((column) => column.descending)).size).toBe(2);
         return;
@@ -110,7 +110,7 @@ test("an equality prefix holds exactly the equal rows", () => {
     fc.property(arbitraryCase, ({ layout, rows }) => {
       const wanted = rows[0] as IndexValue[];
       if (wanted.includes(null)) {
-        expect(() => equalityPrefix(layout, wanted)).toThrow(ConstraintError);
+        expect(() => equalityPrefix(layout, wanted)).toThrow(InvalidArgumentError);
         return;
       }
       const prefix = equalityPrefix(layout, wanted);
@@ -130,7 +130,7 @@ test("a NULL prefix holds exactly the rows that begin so", () => {
     fc.property(arbitraryCase, fc.nat(), ({ layout, rows }, cut) => {
       const prefix = (rows[0] as IndexValue[]).slice(0, 1 + (cut % layout.columns.length));
       if (!prefix.includes(null)) {
-        expect(() => nullPrefixBounds(layout, prefix)).toThrow(ConstraintError);
+        expect(() => nullPrefixBounds(layout, prefix)).toThrow(InvalidArgumentError);
         return;
       }
       const range = nullPrefixBounds(layout, prefix);

@@ -1,5 +1,5 @@
 import { compareBytes } from "./bytes.js";
-import { ConstraintError } from "./errors.js";
+import { InvalidArgumentError } from "./errors.js";
 import type { IndexColumn, IndexLayout, IndexValue } from "./index-value.js";
 import { aboveBody, bodyRange, closeBody, keyBody, type KeyRangeBytes, orderedRange } from "./key-range.js";
 import { indexShapeTags } from "./keys.js";
@@ -28,11 +28,11 @@ export interface RangeBounds {
  * What an equality lookup reads: the complete key of a unique index; of any other the key up to its row id, to be scanned
  * to `prefixEnd`.
  *
- * Errors: `constraint` unless every column has a value that is not NULL; else as `IndexKeyBuilder.append`.
+ * Errors: `invalid_argument` unless every column has a value that is not NULL; else as `IndexKeyBuilder.append`.
  */
 export function equalityPrefix(layout: IndexLayout, values: readonly IndexValue[]): Uint8Array {
   if (values.length !== layout.columns.length) {
-    throw new ConstraintError(
+    throw new InvalidArgumentError(
       `an equality lookup names ${values.length} columns, the index has ${layout.columns.length}`,
       { remedy: "Give one value for each column of the index, or read a range." },
     );
@@ -49,7 +49,7 @@ export function equalityPrefix(layout: IndexLayout, values: readonly IndexValue[
  * Allowed are an equality prefix plus a comparison of the next column (one bound may stop at the prefix, inclusive), in any
  * directions, and any two bounds if the columns they name share one direction.
  *
- * Errors: `constraint` for a bound that names no column, more columns than the index has, or NULL, and for bounds that
+ * Errors: `invalid_argument` for a bound that names no column, more columns than the index has, or NULL, and for bounds that
  * differ before their last column on columns of both directions; else as `IndexKeyBuilder.append`.
  */
 export function rangeBounds(layout: IndexLayout, lower: Bound | undefined, upper: Bound | undefined): RangeBounds {
@@ -59,9 +59,12 @@ export function rangeBounds(layout: IndexLayout, lower: Bound | undefined, upper
   const prefix = pinnedPrefix(layout, lower, upper, named);
   const descending = (layout.columns[named - 1] as IndexColumn).descending;
   if (prefix === undefined && layout.columns.slice(0, named).some((column) => column.descending !== descending)) {
-    throw new ConstraintError("a range over ascending and descending columns does not fix its leading columns", {
-      remedy: "Give both bounds the same values in all columns but the last.",
-    });
+    throw new InvalidArgumentError(
+      "lower and upper differ before the last of columns that do not all ascend or descend",
+      {
+        remedy: "Give both bounds the same values in all columns but the last.",
+      },
+    );
   }
   const open = keyBody(layout, "multi", prefix ?? [], "values");
   const isOpen = (bound: Bound | undefined): boolean =>
@@ -80,12 +83,12 @@ export function rangeBounds(layout: IndexLayout, lower: Bound | undefined, upper
  * The key range of rows whose leading columns are as `prefix` says, `null` standing for IS NULL, any other value for
  * equality. Rows with a NULL are always entries of the multi shape.
  *
- * Errors: `constraint` for an empty prefix, one longer than the index, or one without NULL; else as `IndexKeyBuilder.append`.
+ * Errors: `invalid_argument` for an empty prefix, one longer than the index, or one without NULL; else as `IndexKeyBuilder.append`.
  */
 export function nullPrefixBounds(layout: IndexLayout, prefix: readonly IndexValue[]): KeyRangeBytes {
   checkWidth(layout, prefix.length, "a NULL lookup");
   if (!prefix.includes(null)) {
-    throw new ConstraintError("a NULL lookup names no NULL", { remedy: "Use an equality lookup or a range." });
+    throw new InvalidArgumentError("a NULL lookup names no NULL", { remedy: "Use an equality lookup or a range." });
   }
   return bodyRange(keyBody(layout, "multi", prefix));
 }
@@ -150,12 +153,12 @@ function checkBound(layout: IndexLayout, bound: Bound | undefined): void {
 
 function checkWidth(layout: IndexLayout, columns: number, what: string): void {
   if (columns > 0 && columns <= layout.columns.length) return;
-  throw new ConstraintError(`${what} names ${columns} columns, the index has ${layout.columns.length}`, {
+  throw new InvalidArgumentError(`${what} names ${columns} columns, the index has ${layout.columns.length}`, {
     remedy: "Name at least one leading column of the index, and no more than it has.",
   });
 }
 
 function refuseNulls(values: readonly IndexValue[], what: string): void {
   if (!values.includes(null)) return;
-  throw new ConstraintError(`${what} holds NULL, which no comparison matches`, { remedy: "Use a NULL lookup." });
+  throw new InvalidArgumentError(`${what} holds NULL, which no comparison matches`, { remedy: "Use a NULL lookup." });
 }

@@ -16,9 +16,12 @@ export interface IndexEntry {
  */
 export function encodeIndexEntry(layout: IndexLayout, values: readonly IndexValue[], rowId: bigint): IndexEntry {
   if (values.length !== layout.columns.length) {
-    throw new ConstraintError(`an index key has ${layout.columns.length} columns, ${values.length} values were given`, {
-      remedy: "Give one value for each indexed column, NULL included.",
-    });
+    throw new InvalidArgumentError(
+      `an index key has ${layout.columns.length} columns, ${values.length} values were given`,
+      {
+        remedy: "Give one value for each indexed column, NULL included.",
+      },
+    );
   }
   const canonical: number[] = [];
   let total = 0;

@@ -2,7 +2,7 @@ import { checkU64 } from "./bytes.js";
 import { type ColumnSource, columnSource, wrongShape } from "./column-source.js";
 import type { ColumnVector } from "./column-vector.js";
 import { putComponent } from "./component.js";
-import { ConstraintError } from "./errors.js";
+import { InvalidArgumentError } from "./errors.js";
 import type { IndexLayout, IndexValue } from "./index-value.js";
 import { KeyBuffer } from "./key-buffer.js";
 import { fixedKeyBytes, putRow } from "./key-row.js";
@@ -183,8 +183,8 @@ export class IndexKeyBuilder {
   }
 }
 
-function wrongCount(expected: number, actual: number): ConstraintError {
-  return new ConstraintError(`an index key has ${expected} columns, ${actual} values were given`, {
+function wrongCount(expected: number, actual: number): InvalidArgumentError {
+  return new InvalidArgumentError(`an index key has ${expected} columns, ${actual} values were given`, {
     remedy: "Give one value for each indexed column, NULL included.",
   });
 }

@@ -21,7 +21,7 @@ export interface LookupReport {
  * Packs equality keys, one per list of values, each naming every column of the index. A key with a NULL is left out: no
  * row equals it.
  *
- * @throws ConstraintError when a key has the wrong number of values or a value does not fit its column.
+ * @throws InvalidArgumentError when a key has the wrong number of values, ConstraintError when a value does not fit its column.
  */
 export function packEqualityKeys(layout: IndexLayout, keys: readonly (readonly IndexValue[])[]): PackedKeys {
   const encoded: Uint8Array[] = [];
@@ -35,7 +35,7 @@ export function packEqualityKeys(layout: IndexLayout, keys: readonly (readonly I
 /**
  * Row ids of the rows whose indexed columns equal `values`, ascending: none or one under a unique index.
  *
- * @throws ConstraintError when the number of values is not that of the index's columns, or one of them is NULL.
+ * @throws InvalidArgumentError when the number of values is not that of the index's columns, or one of them is NULL.
  */
 export async function lookup(
   view: ReadView,

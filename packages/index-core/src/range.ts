@@ -27,7 +27,7 @@ export interface RangeOptions {
  *
  * Bounds are checked in the call, not at the first step of the iteration.
  *
- * @throws ConstraintError for a bound that names no column, or more than the index has, and for bounds over columns of
+ * @throws InvalidArgumentError for a bound that names no column, or more than the index has, and for bounds over columns of
  * mixed direction that do not pin all but the last (specification, "Range and comparison queries").
  */
 export function lookupRange(
@@ -61,7 +61,7 @@ export async function collectRange(
  * Row ids of the rows that match a run of predicates over leading columns, in blocks, in stored order: a value stands for
  * equality, `null` for IS NULL.
  *
- * @throws ConstraintError when the prefix is empty, longer than the index, or holds no `null`.
+ * @throws InvalidArgumentError when the prefix is empty, longer than the index, or holds no `null`.
  */
 export function lookupNulls(
   view: ReadView,

@@ -1,4 +1,10 @@
-import { type ColumnVector, ConstraintError, IndexKeyBuilder, type IndexKeys, type IndexValue } from "@moraine/codec";
+import {
+  type ColumnVector,
+  IndexKeyBuilder,
+  type IndexKeys,
+  type IndexValue,
+  InvalidArgumentError,
+} from "@moraine/codec";
 import type { IndexChange } from "@moraine/index-core";
 import { quoted } from "../model/error-text.js";
 import { indexState } from "../model/view-values.js";
@@ -91,7 +97,7 @@ export class EntryBuilder {
   #convert(values: readonly unknown[], path: ValuesPath): IndexValue[] {
     const { columnTypes, definition } = this.context;
     if (!Array.isArray(values) || values.length !== columnTypes.length) {
-      throw new ConstraintError(
+      throw new InvalidArgumentError(
         `index ${quoted(definition.indexName)} has ${columnTypes.length} columns, and ${pathText(path)} has another number of values`,
         {
           remedy: "Give one value for each indexed column, null for NULL.",

@@ -121,7 +121,9 @@ export function readableIndex<T extends IndexTarget>(
 }
 
 export async function runLookup(view: ReadView, context: IndexContext, key: readonly unknown[]): Promise<RowId[]> {
-  return rowIds(await lookup(view, context.layout, indexValues(context, key, { argument: "key" })));
+  const values = keyValues(context, key, { argument: "key" });
+  refuseNulls(values, { argument: "key" });
+  return rowIds(await lookup(view, context.layout, values));
 }
 
 export async function runLookupMany(
@@ -129,7 +131,7 @@ export async function runLookupMany(
   context: IndexContext,
   keys: readonly (readonly unknown[])[],
 ): Promise<RowId[]> {
-  const values = checkArray(keys, "keys").map((key, at) => indexValues(context, key, { argument: "keys", at }));
+  const values = checkArray(keys, "keys").map((key, at) => keyValues(context, key, { argument: "keys", at }));
   return rowIds(await lookupMany(view, context.layout, packEqualityKeys(context.layout, values)));
 }
 
@@ -142,6 +144,11 @@ export async function runRange(view: ReadView, context: IndexContext, args: Inde
 
 export async function runNulls(view: ReadView, context: IndexContext, args: IndexNullsArguments): Promise<RowId[]> {
   const prefix = indexValues(context, args.prefix, { argument: "prefix" });
+  if (!prefix.includes(null)) {
+    throw new InvalidArgumentError("prefix holds no null", {
+      remedy: "Pass null for each column that is to be NULL, or use a lookup or a range.",
+    });
+  }
   const reverse = checkOptionalBoolean(args.reverse, "reverse");
   return rowIds(await collectNulls(view, context.layout, prefix, { reverse, limit: args.limit }));
 }
@@ -149,29 +156,51 @@ export async function runNulls(view: ReadView, context: IndexContext, args: Inde
 function boundOf(context: IndexContext, bound: RangeBound | undefined, argument: string): Bound | undefined {
   if (bound === undefined) return undefined;
   checkKnown(bound, boundNames, argument);
+  const path = { argument, member: ".values" };
+  const values = indexValues(context, bound.values, path);
+  if (values.length === 0) {
+    throw new InvalidArgumentError(`${pathText(path)} is empty`, {
+      remedy: "Pass a value for the first column of the index, or leave the bound out.",
+    });
+  }
+  refuseNulls(values, path);
   return {
-    values: indexValues(context, bound.values, { argument, member: ".values" }),
+    values,
     inclusive: checkBoolean(orDefault(bound.inclusive, true), `${argument}.inclusive`),
   };
 }
 
-/** Converts plain values of leading columns. More values than columns are passed on, for the index's own refusal. */
+/** The values of a complete key. */
+function keyValues(context: IndexContext, key: readonly unknown[], path: ValuesPath): IndexValue[] {
+  const values = indexValues(context, key, path);
+  if (values.length < context.columnTypes.length) throw otherCount(context, values.length, path);
+  return values;
+}
+
+function otherCount(context: IndexContext, count: number, path: ValuesPath): InvalidArgumentError {
+  return new InvalidArgumentError(
+    `${pathText(path)} has ${count} values, and the index ${context.columnTypes.length} columns`,
+    { remedy: "Give a key one value for each column of the index, a bound or a prefix at most as many." },
+  );
+}
+
+function refuseNulls(values: readonly IndexValue[], path: ValuesPath): void {
+  const at = values.indexOf(null);
+  if (at < 0) return;
+  throw new InvalidArgumentError(`${pathText(path)}[${at}] is NULL, which no comparison matches`, {
+    remedy: "Use indexNulls for rows with NULL.",
+  });
+}
+
+/** Converts plain values of leading columns. */
 function indexValues(context: IndexContext, values: readonly unknown[], path: ValuesPath): IndexValue[] {
   if (!Array.isArray(values))
     throw new InvalidArgumentError(`${pathText(path)} is no array`, {
       remedy: "Pass the values as an array, in the index's column order.",
     });
-  return values.map((value: unknown, at) => {
-    if (value === null || value === undefined) return null;
+  return Array.from(values as readonly unknown[], (value, at) => {
     const columnType = context.columnTypes[at];
-    if (columnType === undefined) {
-      throw new InvalidArgumentError(
-        `${pathText(path)} has ${values.length} values, and the index ${context.columnTypes.length} columns`,
-        {
-          remedy: "Give at most one value for each column of the index.",
-        },
-      );
-    }
+    if (columnType === undefined) throw otherCount(context, values.length, path);
     return convertValue(columnType, value, path, at);
   });
 }
