@@ -286,7 +286,7 @@ describe("moraine range and nulls", () => {
     expectError(
       await inProcess(["range", store, "flights_fare", "--lower", "A", "1", "--upper", "B", "2"]),
       2,
-      /range/u,
+      /Give both bounds the same values/u,
     );
   });
 

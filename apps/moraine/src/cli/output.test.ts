@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { Elapsed } from "./elapsed.js";
 import { bytesText, countText, durationText, jsonText, tableText, timeText } from "./output.js";
 import { Progress } from "./progress.js";
 
@@ -94,5 +95,33 @@ describe("progress", () => {
     progress.end();
     progress.end();
     expect(stderr.text).toBe(expected);
+  });
+
+  it.each([
+    [true, "\r\u001b[Kreading ...\r\u001b[K\r\u001b[Kwriting ...\r\u001b[K"],
+    [false, ""],
+  ])("of a step that cannot tell how far it is shows what goes on: %s", (isTTY, expected) => {
+    const stderr = new Terminal(isTTY);
+    const elapsed = new Elapsed({ stdout: stderr, stderr });
+    elapsed.begin("reading");
+    elapsed.begin("writing");
+    elapsed.end();
+    elapsed.end();
+    expect(stderr.text).toBe(expected);
+  });
+
+  it("of such a step counts its seconds", () => {
+    vi.useFakeTimers();
+    try {
+      const stderr = new Terminal(true);
+      using elapsed = new Elapsed({ stdout: stderr, stderr });
+      elapsed.begin("reading");
+      vi.advanceTimersByTime(2000);
+      expect(stderr.text).toBe(
+        ["reading ...", "reading ... 1 s", "reading ... 2 s"].map((text) => `\r\u001b[K${text}`).join(""),
+      );
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
