@@ -12,6 +12,10 @@
  *   or looked up again. The table below has them, with what else is accepted.
  * - Every call checks its arguments before it does anything. What it throws is a `MoraineError`: `code` says which kind,
  *   `retryable` whether the same call can succeed later, `remedy` what to do. No message holds an indexed value.
+ * - What the arguments alone show to be wrong is `invalid_argument`, and the message names the argument; what a rule of the
+ *   catalog, of an index or of its rows forbids is `constraint`.
+ * - Names of schemas, tables, views, macros, columns and indexes are unique without regard to case, as DuckDB compares them;
+ *   reads find exactly what is written. A column type is one of DuckLake or DuckDB's name for it.
  * - What `commit` has resolved is durable, in the sense of the store's backend (README, "What durable means").
  *
  * Values
@@ -224,8 +228,9 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
   /**
    * Row ids of the rows whose indexed columns equal the key, ascending. Rows with NULL are found with `indexNulls`.
    *
-   * Errors: `not_found` (no such index), `index_building`, `constraint` (too few values, or a NULL among them), `invalid_argument` (too many, or
-   * one that its column cannot hold), `unsupported` (another snapshot than the head).
+   * Errors: `not_found` (no such index), `index_building`, `invalid_argument` (too few or too many values, a NULL among them,
+   * or one that its column cannot hold), `constraint` (a key of more than 1,024 bytes, which no row has), `unsupported`
+   * (another snapshot than the head).
    *
    * Source: specification, "Lookups".
    *
@@ -247,8 +252,8 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
    * Row ids of the rows between two bounds, in the index's order. A bound gives values of leading columns; a side that is
    * left out is open. `lower` is the smaller value, whatever the direction of its column: that says only in which order the
    * rows come. In a composite index give both bounds the same leading values, and a bound that stops after them is open
-   * within them. Rows with NULL in a bounded column are not in the range. Errors: as `indexLookup`, and `constraint` for
-   * bounds that do not make one range.
+   * within them. Rows with NULL in a bounded column are not in the range. Errors: as `indexLookup`, and
+   * `invalid_argument` for bounds that do not make one range, for instance in an index of both directions.
    *
    * Source: specification, "Range and comparison queries".
    *
@@ -263,7 +268,7 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
 
   /**
    * Row ids of the rows with NULL where the prefix has `null`, in the index's order. Errors: as `indexLookup`, and
-   * `constraint` for a prefix without `null`.
+   * `invalid_argument` for a prefix without `null`.
    *
    * @example
    * await catalog.indexNulls({ index: byDelay, prefix: ["OSL", null] }); // => [1n]
@@ -728,8 +733,8 @@ export interface CommitResult<T> {
 
 /**
  * The catalog as it stands at one snapshot, or as the verbs of a transaction leave it. A value: later commits do not move
- * it. Reads that find nothing give `undefined` or an empty list. Names are compared exactly; only `indexBySchemaName` does
- * without regard to case. Of a past snapshot, statistics, options, mappings and scheduled deletions are those of the present.
+ * it. Reads that find nothing give `undefined` or an empty list. Names are found as they are written; only
+ * `indexBySchemaName` does without regard to case. Of a past snapshot, statistics, options, mappings and scheduled deletions are those of the present.
  *
  * Source: DuckLake, the catalog's tables.
  *
@@ -796,7 +801,7 @@ export interface CatalogSnapshot {
 
 /**
  * The verbs of one commit, and reads that see what it has staged. Handed to a commit's closure, and usable only while that
- * runs. A verb checks its arguments at once and throws without leaving anything behind; work on rows (entries, inline
+ * runs: afterwards every verb and read fails with `closed`. A verb checks its arguments at once and throws without leaving anything behind; work on rows (entries, inline
  * deletes, flushes) is done when the closure has returned, and its errors reject the commit.
  *
  * Errors of every verb: `invalid_argument` naming the argument, `not_found` for an id that is not live, `closed` once the
@@ -806,7 +811,8 @@ export interface CatalogSnapshot {
  */
 export interface Transaction extends CatalogSnapshot {
   /**
-   * Creates an empty schema. `already_exists` when the name is taken; `constraint` for a name that is not safe in a path.
+   * Creates an empty schema. `already_exists` when the name is taken, in whatever case; `invalid_argument` for a name that is
+   * not safe in a path.
    *
    * @example
    * const { value: schema } = await catalog.commit((tx) => tx.createSchema({ name: "staging" }));
@@ -825,7 +831,8 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Creates an empty table. Field ids run from 1, nested fields after their parents. `already_exists` when a table or view
-   * of the schema has the name; `constraint` without columns or with two of one name; `unsupported` for VARIANT.
+   * of the schema has the name, in whatever case; `invalid_argument` without columns, with two of one name, for a type that is
+   * none (`columns[2].columnType`) and for fields that the type does not have; `unsupported` for VARIANT.
    *
    * @example
    * const { value: airports } = await catalog.commit((tx) =>
@@ -880,7 +887,7 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Adds a top-level column, with its fields when it is nested. Its field ids are new to the table for good.
-   * `already_exists` when the name is taken; `unsupported` for VARIANT.
+   * Errors: as `createTable`.
    *
    * @example
    * const definition = { name: "gate", columnType: "VARCHAR" };
@@ -891,7 +898,8 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Renames a column or a nested field among its siblings. Indexes and layouts follow: they name columns by field id.
-   * `already_exists` when the name is taken.
+   * `already_exists` when the name is taken, but a column may change the case of its own; `constraint` for the element of a
+   * list and the key and value of a map, whose names are fixed.
    *
    * @example
    * await catalog.commit((tx) => {
@@ -903,7 +911,8 @@ export interface Transaction extends CatalogSnapshot {
   renameColumn(args: RenameColumnArguments): void;
 
   /**
-   * Changes a column's type, nullability or default. `constraint` for another type under a live index.
+   * Changes a column's type, nullability or default. `constraint` for another type under a live index; `invalid_argument` for
+   * a type that is none, and for one that would make a nested column scalar or a scalar one nested.
    *
    * Source: specification, "Column DDL on indexed columns".
    *
@@ -915,8 +924,8 @@ export interface Transaction extends CatalogSnapshot {
   alterColumn(args: AlterColumnArguments): void;
 
   /**
-   * Drops a column, or a nested field, with everything below it. `constraint` when it is the last top-level column, a
-   * partition key, or under a live index. No other column gets its id.
+   * Drops a column, or a nested field, with everything below it. `constraint` when it is the last top-level column, the
+   * only field of a struct, part of a list or a map, a partition key, or under a live index. No other column gets its id.
    *
    * @example
    * const column = (await catalog.snapshot()).columnsOf(table)[2]!.id;
@@ -930,7 +939,7 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Partitions the files that come from now on; those that are there keep the spec that they were written under.
-   * `constraint` for an empty spec or for one key twice.
+   * `invalid_argument` for an empty spec or for one key twice.
    *
    * @example
    * const column = (await catalog.snapshot()).columnsOf(table)[1]!.id;
@@ -951,7 +960,7 @@ export interface Transaction extends CatalogSnapshot {
   clearPartitioning(args: ClearPartitioningArguments): void;
 
   /**
-   * Says how the table's new files are to be sorted. `constraint` for an empty list.
+   * Says how the table's new files are to be sorted. `invalid_argument` for an empty list.
    *
    * @example
    * await catalog.commit((tx) => tx.setSorting({ table, keys: [{ expression: "delay", direction: "DESC" }] }));
@@ -974,8 +983,8 @@ export interface Transaction extends CatalogSnapshot {
    * `backfill` brings their entries. A unique index refuses rows with the same values from then on; rows with a NULL in an
    * indexed column are exempt.
    *
-   * `already_exists` when the schema has an index of the name, in whatever case; `constraint` for a nested column, a column
-   * twice, a type that has no order in an index, live rows that a unique index would refuse, a value of more than 1,024
+   * `already_exists` when the schema has an index of the name, in whatever case; `invalid_argument` for a column twice
+   * or a unique index that is deferred; `constraint` for a nested column, a type that has no order in an index, live rows that a unique index would refuse, a value of more than 1,024
    * bytes, or files that nothing can read.
    *
    * Source: specification, "The index definition — a catalog entity", "Canonical value encoding".
@@ -1083,7 +1092,7 @@ export interface Transaction extends CatalogSnapshot {
   updateColumnStats(args: UpdateColumnStatsArguments): void;
 
   /**
-   * Creates a view. `already_exists` when a table or view of the schema has the name. The SQL is stored, not checked.
+   * Creates a view. `already_exists` when a table or view of the schema has the name, in whatever case. The SQL is stored, not checked.
    *
    * @example
    * const sql = "SELECT * FROM flights WHERE delay > 30";
@@ -1120,7 +1129,7 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Creates a macro with all its overloads. `already_exists` when the schema has a macro of that name and type;
-   * `constraint` without an implementation, or with some of each type.
+   * `invalid_argument` without an implementation, or with some of each type.
    *
    * @example
    * const { value: macro } = await catalog.commit((tx) =>
@@ -1191,8 +1200,9 @@ export interface Transaction extends CatalogSnapshot {
    * Keeps rows inside the catalog, without a data file. Gives the first row id; the others follow without gaps, in order.
    * Their index entries are moraine's own work.
    *
-   * `constraint` for no rows, for more than 100,000, for a NULL where the column forbids it, and for rows that a unique index
-   * refuses; `invalid_argument` for rows that do not fit the columns.
+   * `constraint` for a NULL where the column forbids it and for rows that a unique index refuses; `invalid_argument` for no
+   * rows, for more than 100,000, and for rows that do not fit the columns; `unsupported` for plain rows of a table with a
+   * column that has no plain form.
    *
    * Source: specification, "Coverage"; DuckLake, data inlining.
    *
@@ -1266,10 +1276,10 @@ export interface DropSchemaArguments {
   readonly schema: SchemaId;
 }
 
-/** A column to be made. A nested one brings its fields: a struct's fields, a list's `element`, a map's `key` and `value`. */
+/** A column to be made. A nested one brings its fields: a struct's own, a list's `element`, a map's `key` and `value`. */
 export interface ColumnDefinition {
   readonly name: string;
-  /** A DuckLake type name, for instance `BIGINT`, `DECIMAL(10,2)`, `STRUCT`. */
+  /** A type of DuckLake (`int64`, `decimal(10,2)`, `struct`) or DuckDB's name for it (`BIGINT`), in any case. Recorded as written. */
   readonly columnType: string;
   /** Default `true`. */
   readonly nullsAllowed?: boolean;
@@ -1280,7 +1290,7 @@ export interface ColumnDefinition {
 
 export interface CreateTableArguments {
   readonly schema: SchemaId;
-  /** Also the table's folder. Free among the schema's tables and views. */
+  /** Also the table's folder. Free among the schema's tables and views, without regard to case. */
   readonly name: string;
   /** At least one. */
   readonly columns: readonly ColumnDefinition[];
@@ -1883,7 +1893,7 @@ export type ErrorCode =
   | "commit_conflict"
   /** `ConfigurationError`: an option, location or environment that cannot work. */
   | "configuration"
-  /** `ConstraintError`: a rule of the catalog or of an index that the request would break. The same call fails again. */
+  /** `ConstraintError`: a rule of the catalog, of an index or of its rows that the request would break. The same call fails again. */
   | "constraint"
   /** `CorruptionError`: stored bytes that no version of moraine writes. */
   | "corruption"

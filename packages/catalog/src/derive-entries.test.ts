@@ -92,6 +92,6 @@ describe("entries derived from rows", () => {
     expect(await outcomeOf(lake.catalog.inlineBackfillEntries({ table, columns: [9n as ColumnId] }))).toBe(
       "invalid_argument",
     );
-    expect(await outcomeOf(lake.catalog.inlineBackfillEntries({ table, columns: [] }))).toBe("constraint");
+    expect(await outcomeOf(lake.catalog.inlineBackfillEntries({ table, columns: [] }))).toBe("invalid_argument");
   });
 });

@@ -2,7 +2,6 @@ import {
   type ColumnId,
   type ColumnVector,
   ConfigurationError,
-  ConstraintError,
   DataFileValue,
   type EntityValue,
   InvalidArgumentError,
@@ -155,7 +154,7 @@ function checkColumns(
     return { columnId: column.columnId, columnType: column.columnType };
   });
   if (columns.length === 0)
-    throw new ConstraintError("an index needs a column", { remedy: "Pass at least one field id." });
+    throw new InvalidArgumentError("columns is empty: an index needs one", { remedy: "Pass at least one field id." });
   return { table, columns };
 }
 

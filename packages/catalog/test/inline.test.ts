@@ -194,12 +194,12 @@ describe("inline rows", () => {
   });
 
   it.each([
-    ["no rows", (lake: Lake, table: TableId) => lake.insert(table), "constraint", /without rows/u],
+    ["no rows", (lake: Lake, table: TableId) => lake.insert(table), "invalid_argument", /rows is empty/u],
     ["no table", (lake: Lake) => lake.insert(99n as TableId, { k: 1n }), "not_found", /table 99/u],
     [
       "more rows than the limit",
       (lake: Lake, table: TableId) => lake.insert(table, ...new Array<PlainRow>(100_001).fill({ k: 1n })),
-      "constraint",
+      "invalid_argument",
       /100001 rows.*limit of 100000/u,
     ],
     [
@@ -614,7 +614,7 @@ describe("values of every type", () => {
 
   it("a type that plain values cannot express is refused as unsupported", async () => {
     const lake = await Lake.open();
-    for (const [i, columnType] of ["HUGEINT", "INTERVAL", "TIMETZ", "VARCHAR COLLATE NOCASE", "BIT"].entries()) {
+    for (const [i, columnType] of ["HUGEINT", "INTERVAL", "TIMETZ", "uint128", "GEOMETRY"].entries()) {
       const table = await lake.table(`t${i}`, { x: columnType });
       expect((await failureOf(lake.insert(table, { x: 1 }))).code).toBe("unsupported");
     }
@@ -653,7 +653,7 @@ describe("rows as Arrow", () => {
   });
 
   it.each([
-    ["no rows", arrow([], []), "constraint"],
+    ["no rows", arrow([], []), "invalid_argument"],
     [
       "another type",
       new Table({ k: vectorFromArray([1], new Int32()), s: vectorFromArray(["a"], new Utf8()) }),

@@ -51,8 +51,8 @@ const inlineInsertNames: Names<InlineInsertArguments> = { table: true, rows: tru
 /**
  * Stages rows that are kept inside the catalog. Gives the first row id; the others follow without gaps, in order.
  *
- * Errors: `not_found` for an unknown table, `constraint` for no rows or a NULL where the column forbids it,
- * `invalid_argument` for rows that do not fit the columns.
+ * Errors: `not_found` for an unknown table, `constraint` for a NULL where the column forbids it,
+ * `invalid_argument` for no rows, too many, or rows that do not fit the columns.
  */
 export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): RowId {
   checkKnown(args, inlineInsertNames, "arguments");
@@ -62,12 +62,12 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
   const chunks = chunksOf(draft, tableId, rows);
   const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
   if (total === 0) {
-    throw new ConstraintError("an inline insert without rows", {
+    throw new InvalidArgumentError("rows is empty", {
       remedy: "Leave the insert out when there is nothing to insert.",
     });
   }
   if (total > inlineRowsPerInsert) {
-    throw new ConstraintError(`an inline insert of ${total} rows, more than the limit of ${inlineRowsPerInsert}`, {
+    throw new InvalidArgumentError(`rows has ${total} rows, more than the limit of ${inlineRowsPerInsert}`, {
       remedy: "Write so many rows to a data file and register it, or split the insert.",
     });
   }

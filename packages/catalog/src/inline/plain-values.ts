@@ -7,7 +7,7 @@ import { childrenOf } from "./arrow-schema.js";
 import { columnTypeOf, type TypedField } from "./arrow-types.js";
 
 /** Gives the value of a row. */
-export type ValueAt = (row: number) => unknown;
+type ValueAt = (row: number) => unknown;
 
 /**
  * Values of a column of inline rows in the form in which `encodeRows` takes them: what is read and inserted again makes the same

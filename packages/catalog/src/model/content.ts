@@ -2,12 +2,12 @@ import { type EntityValue, type GcFileValue, entityKinds } from "@moraine/codec"
 import type { MacroType } from "./change.js";
 import { type EntityEntry, type StateKind, compareIds, diffOrder } from "./entities.js";
 import { EntityMap } from "./entity-map.js";
-import { NameIndex, foldName } from "./name-index.js";
+import { NameIndex, foldName, foldSqlName } from "./name-index.js";
 import { PersistentMap } from "./persistent-map.js";
 
 type Trees = { [K in StateKind]: EntityMap<EntityValue[K]> };
 
-/** What is looked up by something else than its id. Kept in step with the trees by every `set`. */
+/** What is looked up by something else than its id, names folded. Kept in step with the trees by every `set`. */
 interface Lookups {
   schemas: NameIndex;
   tables: NameIndex;
@@ -146,20 +146,22 @@ export class Content {
     return count;
   }
 
-  schemaIdByName(name: string): bigint | undefined {
-    return this.#lookups.schemas.find(global, name)[0];
+  /** Ids of those that DuckDB would take for the one of that name, ascending; so for the next three. */
+  schemaIdsLike(name: string): readonly bigint[] {
+    return this.#lookups.schemas.find(global, foldSqlName(name));
   }
 
-  tableIdByName(schemaId: bigint, name: string): bigint | undefined {
-    return this.#lookups.tables.find(schemaId, name)[0];
+  tableIdsLike(schemaId: bigint, name: string): readonly bigint[] {
+    return this.#lookups.tables.find(schemaId, foldSqlName(name));
   }
 
-  viewIdByName(schemaId: bigint, name: string): bigint | undefined {
-    return this.#lookups.views.find(schemaId, name)[0];
+  viewIdsLike(schemaId: bigint, name: string): readonly bigint[] {
+    return this.#lookups.views.find(schemaId, foldSqlName(name));
   }
 
-  macroIdByName(schemaId: bigint, name: string, type: MacroType): bigint | undefined {
-    return (type === "scalar" ? this.#lookups.scalarMacros : this.#lookups.tableMacros).find(schemaId, name)[0];
+  macroIdsLike(schemaId: bigint, name: string, type: MacroType): readonly bigint[] {
+    const macros = type === "scalar" ? this.#lookups.scalarMacros : this.#lookups.tableMacros;
+    return macros.find(schemaId, foldSqlName(name));
   }
 
   tableIdsIn(schemaId: bigint): bigint[] {
@@ -210,25 +212,31 @@ export class Content {
 
 const derivers: { readonly [K in StateKind]?: Deriver<K> } = {
   schema(lookups, before, after) {
-    if (before !== undefined) lookups.schemas = lookups.schemas.remove(global, before.schemaName, before.schemaId);
-    if (after !== undefined) lookups.schemas = lookups.schemas.add(global, after.schemaName, after.schemaId);
+    if (before !== undefined)
+      lookups.schemas = lookups.schemas.remove(global, foldSqlName(before.schemaName), before.schemaId);
+    if (after !== undefined)
+      lookups.schemas = lookups.schemas.add(global, foldSqlName(after.schemaName), after.schemaId);
   },
   table(lookups, before, after) {
-    if (before !== undefined) lookups.tables = lookups.tables.remove(before.schemaId, before.tableName, before.tableId);
-    if (after !== undefined) lookups.tables = lookups.tables.add(after.schemaId, after.tableName, after.tableId);
+    if (before !== undefined)
+      lookups.tables = lookups.tables.remove(before.schemaId, foldSqlName(before.tableName), before.tableId);
+    if (after !== undefined)
+      lookups.tables = lookups.tables.add(after.schemaId, foldSqlName(after.tableName), after.tableId);
   },
   view(lookups, before, after) {
-    if (before !== undefined) lookups.views = lookups.views.remove(before.schemaId, before.viewName, before.viewId);
-    if (after !== undefined) lookups.views = lookups.views.add(after.schemaId, after.viewName, after.viewId);
+    if (before !== undefined)
+      lookups.views = lookups.views.remove(before.schemaId, foldSqlName(before.viewName), before.viewId);
+    if (after !== undefined)
+      lookups.views = lookups.views.add(after.schemaId, foldSqlName(after.viewName), after.viewId);
   },
   macro(lookups, before, after) {
     if (before !== undefined) {
       const names = macroNames(before);
-      lookups[names] = lookups[names].remove(before.schemaId, before.macroName, before.macroId);
+      lookups[names] = lookups[names].remove(before.schemaId, foldSqlName(before.macroName), before.macroId);
     }
     if (after !== undefined) {
       const names = macroNames(after);
-      lookups[names] = lookups[names].add(after.schemaId, after.macroName, after.macroId);
+      lookups[names] = lookups[names].add(after.schemaId, foldSqlName(after.macroName), after.macroId);
     }
   },
   index(lookups, before, after) {

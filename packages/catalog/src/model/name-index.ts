@@ -4,7 +4,7 @@ import { PersistentMap } from "./persistent-map.js";
 type Ids = readonly bigint[];
 
 /**
- * Names to ids, scoped by one id (a schema, or 0 for names that are global), immutable. `find` gives ids in ascending
+ * Folded names to ids, scoped by one id (a schema, or 0 for names that are global), immutable. `find` gives ids in ascending
  * order, nearly always none or one.
  */
 export class NameIndex {
@@ -43,6 +43,14 @@ export class NameIndex {
     const next = left.length === 0 ? names.delete(name) : names.set(name, left);
     return new NameIndex(next.size === 0 ? this.#scopes.delete(scope) : this.#scopes.set(scope, next));
   }
+}
+
+/**
+ * Names of schemas, tables, views, macros and columns as DuckDB compares them: without regard to the case of ASCII letters.
+ * Where two of these differ in nothing else, SQL could not name both.
+ */
+export function foldSqlName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
 /** Index names are compared without regard to case (specification, "The index definition"). */

@@ -27,10 +27,16 @@ export interface CatalogReader {
   /** Ids and values in key order, without building an array. */
   entries<K extends StateKind>(kind: K, leadingId?: bigint): IterableIterator<[readonly bigint[], EntityValue[K]]>;
   gcFiles(): GcFileValue[];
+  /** The one of exactly that name, as the next three. */
   schemaByName(name: string): EntityValue["schema"] | undefined;
   tableByName(schemaId: bigint, name: string): EntityValue["table"] | undefined;
   viewByName(schemaId: bigint, name: string): EntityValue["view"] | undefined;
   macroByName(schemaId: bigint, name: string, type: MacroType): EntityValue["macro"] | undefined;
+  /** Every schema that DuckDB would take for the one of that name: it compares without regard to case. The next three as well. */
+  schemasLike(name: string): EntityValue["schema"][];
+  tablesLike(schemaId: bigint, name: string): EntityValue["table"][];
+  viewsLike(schemaId: bigint, name: string): EntityValue["view"][];
+  macrosLike(schemaId: bigint, name: string, type: MacroType): EntityValue["macro"][];
   /** By ascending id. */
   tablesIn(schemaId: bigint): EntityValue["table"][];
   viewsIn(schemaId: bigint): EntityValue["view"][];
@@ -74,19 +80,35 @@ export abstract class ContentReader implements CatalogReader {
   }
 
   schemaByName(name: string): EntityValue["schema"] | undefined {
-    return this.#oneOf("schema", this.content.schemaIdByName(name));
+    return this.schemasLike(name).find((schema) => schema.schemaName === name);
   }
 
   tableByName(schemaId: bigint, name: string): EntityValue["table"] | undefined {
-    return this.#oneOf("table", this.content.tableIdByName(schemaId, name));
+    return this.tablesLike(schemaId, name).find((table) => table.tableName === name);
   }
 
   viewByName(schemaId: bigint, name: string): EntityValue["view"] | undefined {
-    return this.#oneOf("view", this.content.viewIdByName(schemaId, name));
+    return this.viewsLike(schemaId, name).find((view) => view.viewName === name);
   }
 
   macroByName(schemaId: bigint, name: string, type: MacroType): EntityValue["macro"] | undefined {
-    return this.#oneOf("macro", this.content.macroIdByName(schemaId, name, type));
+    return this.macrosLike(schemaId, name, type).find((macro) => macro.macroName === name);
+  }
+
+  schemasLike(name: string): EntityValue["schema"][] {
+    return this.#all("schema", this.content.schemaIdsLike(name));
+  }
+
+  tablesLike(schemaId: bigint, name: string): EntityValue["table"][] {
+    return this.#all("table", this.content.tableIdsLike(schemaId, name));
+  }
+
+  viewsLike(schemaId: bigint, name: string): EntityValue["view"][] {
+    return this.#all("view", this.content.viewIdsLike(schemaId, name));
+  }
+
+  macrosLike(schemaId: bigint, name: string, type: MacroType): EntityValue["macro"][] {
+    return this.#all("macro", this.content.macroIdsLike(schemaId, name, type));
   }
 
   tablesIn(schemaId: bigint): EntityValue["table"][] {
@@ -124,13 +146,9 @@ export abstract class ContentReader implements CatalogReader {
       .flatMap((id) => this.content.get("delete_file", [tableId, id]) ?? []);
   }
 
-  #oneOf<K extends StateKind>(kind: K, id: bigint | undefined): EntityValue[K] | undefined {
-    return id === undefined ? undefined : this.content.get(kind, [id]);
-  }
-
-  #all<K extends StateKind>(kind: K, ids: bigint[]): EntityValue[K][] {
-    ids.sort((a, b) => (a < b ? -1 : 1));
-    return ids.flatMap((id) => this.content.get(kind, [id]) ?? []);
+  #all<K extends StateKind>(kind: K, ids: readonly bigint[]): EntityValue[K][] {
+    const sorted = ids.length < 2 ? ids : ids.toSorted((a, b) => (a < b ? -1 : 1));
+    return sorted.flatMap((id) => this.content.get(kind, [id]) ?? []);
   }
 }
 

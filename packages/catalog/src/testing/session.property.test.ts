@@ -203,7 +203,7 @@ describe("random verbs", () => {
     const landed = new Set<number>();
     const refused = new Set<number>();
     const session = populated();
-    for (const call of fc.sample(randomVerb, { numRuns: 1_500, seed: 7 })) {
+    for (const call of fc.sample(randomVerb, { numRuns: 3_000, seed: 7 })) {
       const count = session.commit((draft) => callAll(draft, [call]));
       (count === 0 ? landed : refused).add(call.verb % randomVerbCount);
     }

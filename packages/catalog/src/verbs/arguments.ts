@@ -1,4 +1,4 @@
-import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
+import { InvalidArgumentError } from "@moraine/codec";
 import { quoted } from "../model/error-text.js";
 
 /** A count or a size in bytes: a `bigint`, or a `number` that is a safe integer. Never negative. */
@@ -98,10 +98,10 @@ export function checkOneOf<T extends string>(value: T, allowed: readonly T[], ar
 export function checkName(value: string, argument: string): string {
   checkString(value, argument);
   if (value === "")
-    throw new ConstraintError(`${argument} is empty`, { remedy: "Choose a name of at least one character." });
+    throw new InvalidArgumentError(`${argument} is empty`, { remedy: "Choose a name of at least one character." });
   // DuckDB's C interface ends a string at NUL.
   if (value.includes("\0"))
-    throw new ConstraintError(`${argument} holds a NUL character`, { remedy: "Choose a name without it." });
+    throw new InvalidArgumentError(`${argument} holds a NUL character`, { remedy: "Choose a name without it." });
   return value;
 }
 
@@ -109,7 +109,7 @@ export function checkName(value: string, argument: string): string {
 export function checkPathName(value: string, argument: string): string {
   checkName(value, argument);
   if (value === "." || value === ".." || value.includes("/") || value.includes("\\")) {
-    throw new ConstraintError(`${argument} is not safe in a path`, {
+    throw new InvalidArgumentError(`${argument} is not safe in a path`, {
       remedy: 'Choose a name without "/" and "\\" that is neither "." nor "..".',
     });
   }

@@ -1,21 +1,23 @@
-import { type ColumnValue, ConstraintError, UnsupportedError } from "@moraine/codec";
+import { type ColumnValue, InvalidArgumentError } from "@moraine/codec";
 import { quoted } from "../model/error-text.js";
 import { maxColumnNestingLevels } from "../model/limits.js";
+import { foldSqlName } from "../model/name-index.js";
 import {
   checkArray,
   checkBoolean,
   checkKnown,
   checkName,
   checkOptionalString,
-  checkText,
+  invalid,
   type Names,
   orDefault,
 } from "./arguments.js";
+import { checkColumnType, type ColumnKind, columnKind, fixedFields } from "./column-type.js";
 
 /** A column to be made. A nested one brings its fields: a struct's fields, a list's `element`, a map's `key` and `value`. */
 export interface ColumnDefinition {
   readonly name: string;
-  /** A DuckLake type name, for instance `BIGINT`, `DECIMAL(10,2)`, `STRUCT`. */
+  /** A type of DuckLake (`int64`, `decimal(10,2)`, `struct`) or DuckDB's name for it (`BIGINT`), in any case. */
   readonly columnType: string;
   /** Default `true`. */
   readonly nullsAllowed?: boolean;
@@ -44,7 +46,7 @@ export interface FlatColumn {
 
 /**
  * Checks a list of column trees and lays it out in pre-order, the order in which field ids and positions are given.
- * `constraint` for two siblings of one name, `unsupported` for VARIANT.
+ * `invalid_argument` for two siblings of one name in whatever case, and for a type that there is not; `unsupported` for VARIANT.
  */
 export function flattenColumns(definitions: readonly ColumnDefinition[], argument: string): FlatColumn[] {
   const out: FlatColumn[] = [];
@@ -67,7 +69,7 @@ function addLevel(
   out: FlatColumn[],
 ): void {
   if (level > maxColumnNestingLevels) {
-    throw new ConstraintError(`columns are nested deeper than ${maxColumnNestingLevels} levels`, {
+    throw new InvalidArgumentError(`columns are nested deeper than ${maxColumnNestingLevels} levels`, {
       remedy: "Flatten the type, and check that no definition holds itself.",
     });
   }
@@ -76,7 +78,7 @@ function addLevel(
     addColumn(definition, `${argument}[${at}]`, parent, level, names, out);
 }
 
-/** Adds a column and what is below it. `names` are those of its siblings so far. */
+/** Adds a column and what is below it. `names` are those of its siblings so far, folded. */
 function addColumn(
   definition: ColumnDefinition,
   argument: string,
@@ -87,31 +89,38 @@ function addColumn(
 ): void {
   checkKnown(definition, columnDefinitionNames, argument);
   const name = checkName(definition.name, `${argument}.name`);
-  if (names.has(name)) {
-    throw new ConstraintError(`two columns of one level are called ${quoted(name)}`, {
-      remedy: "Rename one of them.",
+  if (names.has(foldSqlName(name))) {
+    throw new InvalidArgumentError(`${argument}.name: two columns of one level are called ${quoted(name)}`, {
+      remedy: "Rename one of them. DuckDB compares names without regard to case.",
     });
   }
-  names.add(name);
+  names.add(foldSqlName(name));
   const position = out.length;
+  const columnType = checkColumnType(definition.columnType, `${argument}.columnType`);
   out.push({
     name,
-    columnType: checkColumnType(definition.columnType, `${argument}.columnType`),
+    columnType,
     nullsAllowed: checkBoolean(orDefault(definition.nullsAllowed, true), `${argument}.nullsAllowed`),
     defaultValue: checkOptionalString(definition.defaultValue, `${argument}.defaultValue`),
     parent,
   });
-  if (definition.children !== undefined)
-    addLevel(definition.children, `${argument}.children`, position, level + 1, out);
+  const fields = orDefault(definition.children, []);
+  addLevel(fields, `${argument}.children`, position, level + 1, out);
+  checkFields(columnType, fields, `${argument}.children`);
 }
 
-/** A type name as it stands in the catalog. VARIANT is refused: its shredded values have no place in inline data. */
-export function checkColumnType(columnType: string, argument: string): string {
-  checkText(columnType, argument);
-  if (/^\s*VARIANT\s*($|[[(])/i.test(columnType)) {
-    throw new UnsupportedError("columns of type VARIANT", { remedy: "Store the values as JSON, or as typed columns." });
+/** Fields that the type does not have would never be read, and without those that it has nothing could be. */
+function checkFields(columnType: string, fields: readonly ColumnDefinition[], argument: string): void {
+  const kind = columnKind(columnType);
+  const names = fixedFields[kind];
+  if (names === undefined ? fields.length > 0 : fields.length === names.length) {
+    if (names === undefined || fields.every((field, at) => field.name === names[at])) return;
   }
-  return columnType;
+  throw invalid(argument, names === undefined ? "an array of the struct's fields" : fieldsText(kind, names));
+}
+
+function fieldsText(kind: ColumnKind, names: readonly string[]): string {
+  return names.length === 0 ? "left out of a scalar column" : `the fields of a ${kind}: ${names.join(", ")}`;
 }
 
 /** The records of new columns. Ids and positions run on from the first ones given. */

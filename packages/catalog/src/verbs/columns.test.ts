@@ -84,12 +84,60 @@ describe("columns", () => {
     expect(codeOf(() => renameColumn(draft, { table, column: column(1), name: "x" }))).toBe("already_exists");
     expect(codeOf(() => renameColumn(draft, { table, column: column(3), name: "in" }))).toBe("already_exists");
     expect(codeOf(() => renameColumn(draft, { table, column: column(3), name: "p" }))).toBeUndefined();
-    expect(codeOf(() => renameColumn(draft, { table, column: column(1), name: "X" }))).toBeUndefined();
     const twice = { name: "s", columnType: "STRUCT", children: [bigint("x"), bigint("x")] };
-    expect(codeOf(() => addColumn(draft, { table, definition: twice }))).toBe("constraint");
+    expect(codeOf(() => addColumn(draft, { table, definition: twice }))).toBe("invalid_argument");
     expect(codeOf(() => createTable(draft, { schema: main, name: "u", columns: [bigint("a"), bigint("a")] }))).toBe(
-      "constraint",
+      "invalid_argument",
     );
+  });
+
+  it("are not told apart by the case of ASCII letters, as DuckDB does not", () => {
+    const { session, table } = tableOf(bigint("x"), point, bigint("\u00e9"));
+    const draft = session.draft();
+    expect(codeOf(() => addColumn(draft, { table, definition: bigint("X") }))).toBe("already_exists");
+    expect(codeOf(() => renameColumn(draft, { table, column: column(1), name: "P" }))).toBe("already_exists");
+    const fields = { name: "s", columnType: "STRUCT", children: [bigint("x"), bigint("X")] };
+    expect(codeOf(() => addColumn(draft, { table, definition: fields }))).toBe("invalid_argument");
+    const refused = errorOf(() => createTable(draft, { schema: main, name: "u", columns: [bigint("a"), bigint("A")] }));
+    expect(refused).toMatchObject({ code: "invalid_argument" });
+    expect(refused?.message).toContain("columns[1].name");
+    expect(codeOf(() => addColumn(draft, { table, definition: bigint("\u00c9") }))).toBeUndefined();
+    // A column may change the case of its own name.
+    expect(codeOf(() => renameColumn(draft, { table, column: column(1), name: "X" }))).toBeUndefined();
+    expect(draft.get("column", table, column(1))?.columnName).toBe("X");
+  });
+
+  it("that a list or a map consists of keep their names and stay, and so does the only field of a struct", () => {
+    const { session, table } = tableOf(
+      { name: "l", columnType: "list", children: [bigint("element")] },
+      { name: "m", columnType: "map", children: [bigint("key"), bigint("value")] },
+      { name: "s", columnType: "struct", children: [bigint("x")] },
+    );
+    for (const id of [2, 4, 5]) {
+      const draft = session.draft();
+      expect(
+        codeOf(() => renameColumn(draft, { table, column: column(id), name: "other" })),
+        `${id}`,
+      ).toBe("constraint");
+      expect(
+        codeOf(() => dropColumn(draft, { table, column: column(id) })),
+        `${id}`,
+      ).toBe("constraint");
+    }
+    expect(codeOf(() => dropColumn(session.draft(), { table, column: column(7) }))).toBe("constraint");
+    expect(codeOf(() => renameColumn(session.draft(), { table, column: column(7), name: "y" }))).toBeUndefined();
+    expect(codeOf(() => dropColumn(session.draft(), { table, column: column(6) }))).toBeUndefined();
+  });
+
+  it("do not become nested, nor scalar", () => {
+    const { session, table } = tableOf(bigint("x"), point);
+    const alter = (id: number, columnType: string) =>
+      codeOf(() => alterColumn(session.draft(), { table, column: column(id), columnType }));
+    expect(alter(1, "struct")).toBe("invalid_argument");
+    expect(alter(2, "BIGINT")).toBe("invalid_argument");
+    expect(alter(2, "list")).toBe("invalid_argument");
+    expect(alter(2, "struct")).toBeUndefined();
+    expect(alter(1, "inteeger")).toBe("invalid_argument");
   });
 
   it("change type, nullability and default, one or all", () => {
@@ -164,7 +212,7 @@ describe("columns", () => {
     const children: ColumnDefinition[] = [];
     const definition: ColumnDefinition = { name: "loop", columnType: "STRUCT", children };
     children.push(definition);
-    expect(codeOf(() => addColumn(session.draft(), { table, definition }))).toBe("constraint");
+    expect(codeOf(() => addColumn(session.draft(), { table, definition }))).toBe("invalid_argument");
   });
 });
 

@@ -1,6 +1,14 @@
-import { type ColumnId, type ColumnValue, type TableId, AlreadyExistsError, ConstraintError } from "@moraine/codec";
+import {
+  type ColumnId,
+  type ColumnValue,
+  type TableId,
+  AlreadyExistsError,
+  ConstraintError,
+  InvalidArgumentError,
+} from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { quoted } from "../model/error-text.js";
+import { foldSqlName } from "../model/name-index.js";
 import type { CatalogReader } from "../model/state.js";
 import {
   checkId,
@@ -11,7 +19,8 @@ import {
   invalid,
   type Names,
 } from "./arguments.js";
-import { type ColumnDefinition, checkColumnType, columnValues, flattenColumn } from "./column-tree.js";
+import { type ColumnDefinition, columnValues, flattenColumn } from "./column-tree.js";
+import { checkColumnType, columnKind } from "./column-type.js";
 import { requireColumn, requireTable } from "./require.js";
 
 export interface AddColumnArguments {
@@ -85,17 +94,25 @@ function firstColumnId(nextColumnId: bigint): bigint {
   return nextColumnId > 1n ? nextColumnId : 1n;
 }
 
-/** Renames a column or a nested field among its siblings. Indexes and layouts follow: they name columns by field id. */
+/**
+ * Renames a column or a nested field among its siblings. Indexes and layouts follow: they name columns by field id.
+ * `constraint` for what a list or a map consists of.
+ */
 export function renameColumn(draft: Draft, args: RenameColumnArguments): void {
   checkKnown(args, renameColumnNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const column = requireColumn(draft, tableId, checkId(args.column, "column"));
   const name = checkName(args.name, "name");
-  requireFreeColumnName(draft.list("column", tableId), column.parentColumn, name);
+  const live = draft.list("column", tableId);
+  refuseFixedField(live, column, "get another name");
+  requireFreeColumnName(live, column.parentColumn, name, column);
   putColumn(draft, { ...column, columnName: name });
 }
 
-/** Changes a column's type, nullability or default. `constraint` for another type under a live index. */
+/**
+ * Changes a column's type, nullability or default. `constraint` for another type under a live index, `invalid_argument` for one
+ * that would make a nested column scalar or a scalar one nested.
+ */
 export function alterColumn(draft: Draft, args: AlterColumnArguments): void {
   checkKnown(args, alterColumnNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
@@ -108,22 +125,37 @@ export function alterColumn(draft: Draft, args: AlterColumnArguments): void {
   if (args.columnType === undefined && args.nullsAllowed === undefined && defaultValue === undefined) {
     throw invalid("arguments", "an object with columnType, nullsAllowed or defaultValue");
   }
+  if (columnKind(columnType) !== columnKind(column.columnType)) {
+    throw new InvalidArgumentError(
+      `columnType makes a ${columnKind(columnType)} of a ${columnKind(column.columnType)}`,
+      {
+        remedy: "Add a column of the other type and drop this one.",
+      },
+    );
+  }
   if (columnType !== column.columnType) refuseIndexed(draft, tableId, [column.columnId], "get another type");
   putColumn(draft, { ...column, columnType, nullsAllowed, defaultValue: newDefault });
 }
 
 /**
- * Drops a column, or a nested field, with everything below it. `constraint` when it is the last top-level column, a
- * partition key, or under a live index. Its statistics stay until the table goes; no other column gets its id.
+ * Drops a column, or a nested field, with everything below it. `constraint` when it is the last top-level column, the
+ * only field of a struct, part of a list or a map, a partition key, or under a live index. Its statistics stay until the table goes; no other column gets its id.
  */
 export function dropColumn(draft: Draft, args: DropColumnArguments): void {
   checkKnown(args, dropColumnNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
   const column = requireColumn(draft, tableId, checkId(args.column, "column"));
   const live = draft.list("column", tableId);
-  if (column.parentColumn === undefined && live.filter((other) => other.parentColumn === undefined).length === 1) {
+  const isLast = live.filter(isSiblingOf(column)).length === 1;
+  if (isLast && column.parentColumn === undefined) {
     throw new ConstraintError(`column ${column.columnId} is the last of table ${tableId}`, {
       remedy: "Add another column first, or drop the table.",
+    });
+  }
+  refuseFixedField(live, column, "be dropped");
+  if (isLast) {
+    throw new ConstraintError(`column ${column.columnId} of table ${tableId} is the only field of a struct`, {
+      remedy: "Drop the struct.",
     });
   }
   const dropped = subtree(live, column.columnId);
@@ -131,6 +163,10 @@ export function dropColumn(draft: Draft, args: DropColumnArguments): void {
   refusePartitionKeys(draft, tableId, dropped);
   for (const columnId of dropped) draft.remove("column", [tableId, columnId]);
   draft.record({ op: "alter_table", tableId });
+}
+
+function isSiblingOf(column: ColumnValue): (other: ColumnValue) => boolean {
+  return (other) => other.parentColumn === column.parentColumn;
 }
 
 /** A column and every field below it. */
@@ -147,9 +183,36 @@ function subtree(columns: readonly ColumnValue[], root: bigint): bigint[] {
   return [...out];
 }
 
-function requireFreeColumnName(columns: readonly ColumnValue[], parent: bigint | undefined, name: string): void {
-  const holder = columns.find((column) => column.parentColumn === parent && column.columnName === name);
-  if (holder !== undefined) throw new AlreadyExistsError(`column ${quoted(name)} of table ${holder.tableId}`);
+/** Case does not count among siblings. `renamed` is a column that gives up its name: it may change the case of it. */
+function requireFreeColumnName(
+  columns: readonly ColumnValue[],
+  parent: bigint | undefined,
+  name: string,
+  renamed?: ColumnValue,
+): void {
+  const folded = foldSqlName(name);
+  const holder = columns.find(
+    (column) =>
+      column.parentColumn === parent &&
+      foldSqlName(column.columnName) === folded &&
+      (column.columnId !== renamed?.columnId || column.columnName === name),
+  );
+  if (holder !== undefined) {
+    throw new AlreadyExistsError(`column ${quoted(holder.columnName)} of table ${holder.tableId}`);
+  }
+}
+
+/** What a list or a map consists of goes by fixed names, and is there for as long as the column is. */
+function refuseFixedField(columns: readonly ColumnValue[], column: ColumnValue, what: string): void {
+  const parent = columns.find(({ columnId }) => columnId === column.parentColumn);
+  const kind = parent === undefined ? "struct" : columnKind(parent.columnType);
+  if (kind !== "list" && kind !== "map") return;
+  throw new ConstraintError(
+    `column ${column.columnId} of table ${column.tableId} is part of a ${kind} and cannot ${what}`,
+    {
+      remedy: "Change the column that it belongs to.",
+    },
+  );
 }
 
 /** An index key is bound to its columns' types, so neither may change under it (specification, "Column DDL on indexed columns"). */

@@ -93,15 +93,15 @@ describe("index definitions", () => {
     const draft = session.draft();
     const define = (columns: ColumnId[], more: Partial<CreateIndexDefinitionArguments> = {}) =>
       codeOf(() => createIndexDefinition(draft, { table, name: "i", columns, ...more }));
-    expect(define([])).toBe("constraint");
-    expect(define([column(1), column(1)])).toBe("constraint");
+    expect(define([])).toBe("invalid_argument");
+    expect(define([column(1), column(1)])).toBe("invalid_argument");
     expect(define([column(9)])).toBe("not_found");
     expect(define([column(3)])).toBe("constraint");
     expect(define([column(4)])).toBe("constraint");
     expect(define([column(5)])).toBe("constraint");
-    expect(define([column(1)], { name: "" })).toBe("constraint");
-    expect(define([column(1), column(2)], { orders: [{}] })).toBe("constraint");
-    expect(define([column(1)], { unique: true, maintenance: "deferred" })).toBe("constraint");
+    expect(define([column(1)], { name: "" })).toBe("invalid_argument");
+    expect(define([column(1), column(2)], { orders: [{}] })).toBe("invalid_argument");
+    expect(define([column(1)], { unique: true, maintenance: "deferred" })).toBe("invalid_argument");
     expect(define([column(1)], { table: 99n as TableId })).toBe("not_found");
     expect(define([column(1)], { state: "poisoned" as "ready" })).toBe("invalid_argument");
     expect(define([column(1)], { unique: 1 as unknown as boolean })).toBe("invalid_argument");

@@ -4,6 +4,7 @@ import {
   type TableId,
   AlreadyExistsError,
   ConstraintError,
+  InvalidArgumentError,
   IndexDefinitionValue,
   NotFoundError,
   parseColumnType,
@@ -68,8 +69,8 @@ const dropIndexNames: Names<DropIndexArguments> = { index: true };
 
 /**
  * Writes the definition of an index; the entries are the engine's. `already_exists` when the schema has an index of
- * the name, `not_found` for a table or column that is not live, `constraint` for a nested column, a column twice,
- * a type that has no order in an index, or a deferred index that is to refuse duplicates.
+ * the name, `not_found` for a table or column that is not live, `constraint` for a nested column or a
+ * type that has no order in an index, `invalid_argument` for a column twice or a deferred index that is to refuse duplicates.
  */
 export function createIndexDefinition(draft: Draft, args: CreateIndexDefinitionArguments): IndexId {
   checkKnown(args, createIndexDefinitionNames, "arguments");
@@ -86,8 +87,8 @@ export function createIndexDefinition(draft: Draft, args: CreateIndexDefinitionA
   );
   const state = checkOneOf(orDefault(args.state, "ready"), ["ready", "building"], "state");
   if (unique && maintenance === "deferred") {
-    throw new ConstraintError(
-      "an index that refuses duplicates cannot be deferred: it must know every row before a commit lands",
+    throw new InvalidArgumentError(
+      "maintenance: an index that refuses duplicates cannot be deferred: it must know every row before a commit lands",
       {
         remedy: "Choose synchronous maintenance.",
       },
@@ -131,9 +132,9 @@ export function dropIndex(draft: Draft, args: DropIndexArguments): void {
 function checkColumns(draft: Draft, tableId: bigint, columns: readonly ColumnId[]): bigint[] {
   const columnIds = checkArray(columns, "columns").map((id, at) => checkId(id, `columns[${at}]`));
   if (columnIds.length === 0)
-    throw new ConstraintError("an index needs a column", { remedy: "Pass at least one field id." });
+    throw new InvalidArgumentError("columns is empty: an index needs one", { remedy: "Pass at least one field id." });
   if (new Set(columnIds).size < columnIds.length) {
-    throw new ConstraintError("an index names one column twice", { remedy: "Name each column once." });
+    throw new InvalidArgumentError("columns names one column twice", { remedy: "Name each column once." });
   }
   for (const columnId of columnIds) {
     const column = requireColumn(draft, tableId, columnId);
@@ -150,7 +151,7 @@ function checkColumns(draft: Draft, tableId: bigint, columns: readonly ColumnId[
 function checkOrders(orders: readonly ColumnOrder[], columnCount: number): ColumnOrder[] {
   checkArray(orders, "orders");
   if (orders.length !== 0 && orders.length !== columnCount) {
-    throw new ConstraintError(`an index of ${columnCount} columns was given ${orders.length} orders`, {
+    throw new InvalidArgumentError(`orders has ${orders.length} entries for an index of ${columnCount} columns`, {
       remedy: "Pass one order for each column, or none.",
     });
   }

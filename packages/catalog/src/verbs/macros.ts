@@ -4,7 +4,7 @@ import {
   type MacroParameter as ParameterValue,
   type SchemaId,
   AlreadyExistsError,
-  ConstraintError,
+  InvalidArgumentError,
   NotFoundError,
 } from "@moraine/codec";
 import type { MacroType } from "../model/change.js";
@@ -74,7 +74,7 @@ const dropMacroNames: Names<DropMacroArguments> = { macro: true };
 
 /**
  * Creates a macro with all its overloads. `already_exists` when the schema has a macro of that name and type;
- * `constraint` without an implementation, or with some of each type.
+ * `invalid_argument` without an implementation, or with some of each type.
  */
 export function createMacro(draft: Draft, args: CreateMacroArguments): MacroId {
   checkKnown(args, createMacroNames, "arguments");
@@ -82,8 +82,9 @@ export function createMacro(draft: Draft, args: CreateMacroArguments): MacroId {
   const name = checkName(args.name, "name");
   const implementations = checkArray(args.implementations, "implementations").map(implementationValue);
   const macroType = oneType(implementations);
-  if (draft.macroByName(schema.schemaId, name, macroType) !== undefined) {
-    throw new AlreadyExistsError(`a ${macroType} macro ${quoted(name)} in schema ${schema.schemaId}`);
+  const holder = draft.macrosLike(schema.schemaId, name, macroType)[0];
+  if (holder !== undefined) {
+    throw new AlreadyExistsError(`a ${macroType} macro ${quoted(holder.macroName)} in schema ${schema.schemaId}`);
   }
   const macroId = draft.allocateCatalogId();
   draft.put("macro", [macroId], {
@@ -110,7 +111,7 @@ function oneType(implementations: readonly ImplementationValue[]): MacroType {
   const types = new Set(implementations.map((implementation) => implementation.macroType));
   if (types.size !== 1) {
     const found = types.size === 0 ? "no implementation" : "scalar and table implementations";
-    throw new ConstraintError(`a macro was given ${found}`, {
+    throw new InvalidArgumentError(`implementations: a macro was given ${found}`, {
       remedy: "Pass at least one implementation, all of one type; make two macros for two types.",
     });
   }

@@ -63,7 +63,7 @@ describe("options", () => {
     const set = (scope: OptionScope, key: string) => codeOf(() => setOption(draft, { scope, key, value: "v" }));
     expect(set({ table: 99n as TableId }, "k")).toBe("not_found");
     expect(set({ schema: 99n as SchemaId }, "k")).toBe("not_found");
-    expect(set("global", "")).toBe("constraint");
+    expect(set("global", "")).toBe("invalid_argument");
     expect(set("global", "encrypted")).toBe("constraint");
     expect(codeOf(() => unsetOption(draft, { scope: "global", key: "encrypted" }))).toBe("constraint");
     expect(set({ table }, "encrypted")).toBeUndefined();
@@ -148,7 +148,7 @@ describe("tags", () => {
     expect(codeOf(() => setTag(draft, { target, key: "k", value: "v" }))).toBe("not_found");
     expect(codeOf(() => removeTag(draft, { target, key: "k" }))).toBe("not_found");
     expect(codeOf(() => removeTag(draft, { target: { table }, key: "k" }))).toBe("not_found");
-    expect(codeOf(() => setTag(draft, { target: { table }, key: "", value: "v" }))).toBe("constraint");
+    expect(codeOf(() => setTag(draft, { target: { table }, key: "", value: "v" }))).toBe("invalid_argument");
     expect(codeOf(() => setTag(draft, { target: {} as { table: TableId }, key: "k", value: "v" }))).toBe(
       "invalid_argument",
     );

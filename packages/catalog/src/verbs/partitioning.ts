@@ -3,7 +3,7 @@ import {
   type PartitionColumn,
   type PartitionId,
   type TableId,
-  ConstraintError,
+  InvalidArgumentError,
   NotFoundError,
 } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
@@ -34,7 +34,7 @@ const clearPartitioningNames: Names<ClearPartitioningArguments> = { table: true 
 
 /**
  * Partitions the files that come from now on; those that are there keep the spec they were written under.
- * `constraint` for an empty spec or for one key twice, `not_found` for a column that is not live.
+ * `invalid_argument` for an empty spec or for one key twice, `not_found` for a column that is not live.
  */
 export function setPartitioning(draft: Draft, args: SetPartitioningArguments): PartitionId {
   checkKnown(args, setPartitioningNames, "arguments");
@@ -46,13 +46,13 @@ export function setPartitioning(draft: Draft, args: SetPartitioningArguments): P
     return { partitionKeyIndex: BigInt(at), columnId, transform };
   });
   if (keys.length === 0) {
-    throw new ConstraintError("a partition spec needs a key", {
+    throw new InvalidArgumentError("columns is empty: a partition spec needs a key", {
       remedy: "Pass at least one, or clear the partitioning.",
     });
   }
   for (const { columnId } of keys) requireColumn(draft, tableId, columnId);
   if (new Set(keys.map((key) => `${key.columnId} ${key.transform}`)).size < keys.length) {
-    throw new ConstraintError("a partition spec names one key twice", {
+    throw new InvalidArgumentError("columns names one key twice", {
       remedy: "Name each column and transform once.",
     });
   }

@@ -32,13 +32,20 @@ export function requireDataFile(reader: CatalogReader, tableId: bigint, dataFile
   return file;
 }
 
-/** Tables and views of a schema share one namespace. */
-export function requireFreeRelationName(reader: CatalogReader, schemaId: bigint, name: string): void {
-  const kind =
-    reader.tableByName(schemaId, name) !== undefined
-      ? "table"
-      : reader.viewByName(schemaId, name) !== undefined
-        ? "view"
-        : undefined;
-  if (kind !== undefined) throw new AlreadyExistsError(`a ${kind} ${quoted(name)} in schema ${schemaId}`);
+/**
+ * Tables and views of a schema share one namespace, in which case does not count. `renamed` is a table that gives up its name
+ * for the new one: it may change the case of it.
+ */
+export function requireFreeRelationName(
+  reader: CatalogReader,
+  schemaId: bigint,
+  name: string,
+  renamed?: EntityValue["table"],
+): void {
+  const table = reader
+    .tablesLike(schemaId, name)
+    .find(({ tableId, tableName }) => tableId !== renamed?.tableId || tableName === name);
+  if (table !== undefined) throw new AlreadyExistsError(`a table ${quoted(table.tableName)} in schema ${schemaId}`);
+  const view = reader.viewsLike(schemaId, name)[0];
+  if (view !== undefined) throw new AlreadyExistsError(`a view ${quoted(view.viewName)} in schema ${schemaId}`);
 }

@@ -32,7 +32,7 @@ describe("schemas", () => {
   it("refuse a taken name, and an unknown id", () => {
     const draft = new Session().draft();
     expect(codeOf(() => createSchema(draft, { name: "main" }))).toBe("already_exists");
-    expect(codeOf(() => createSchema(draft, { name: "Main" }))).toBeUndefined();
+    expect(codeOf(() => createSchema(draft, { name: "Main" }))).toBe("already_exists");
     expect(codeOf(() => dropSchema(draft, { schema: absent as SchemaId }))).toBe("not_found");
   });
 
@@ -75,11 +75,11 @@ describe("names", () => {
     const session = new Session();
     const table = session.commit((draft) => createTable(draft, { schema: main, name: "t", columns }));
     const draft = session.draft();
-    expect(codeOf(() => createSchema(draft, { name }))).toBe("constraint");
-    expect(codeOf(() => createTable(draft, { schema: main, name, columns }))).toBe("constraint");
-    expect(codeOf(() => renameTable(draft, { table, name }))).toBe("constraint");
+    expect(codeOf(() => createSchema(draft, { name }))).toBe("invalid_argument");
+    expect(codeOf(() => createTable(draft, { schema: main, name, columns }))).toBe("invalid_argument");
+    expect(codeOf(() => renameTable(draft, { table, name }))).toBe("invalid_argument");
     expect(codeOf(() => createView(draft, { schema: main, name, dialect: "duckdb", sql: "SELECT 1" }))).toBe(
-      "constraint",
+      "invalid_argument",
     );
     expect(draft.isEmpty).toBe(true);
   });
@@ -111,13 +111,24 @@ describe("tables", () => {
     expect(codeOf(() => createView(draft, { schema: main, name: "t", dialect: "duckdb", sql: "SELECT 1" }))).toBe(
       "already_exists",
     );
-    expect(codeOf(() => createTable(draft, { schema: main, name: "T", columns }))).toBeUndefined();
+    // DuckDB compares names without regard to case.
+    expect(codeOf(() => createTable(draft, { schema: main, name: "T", columns }))).toBe("already_exists");
+    expect(codeOf(() => createTable(draft, { schema: main, name: "V", columns }))).toBe("already_exists");
+    expect(codeOf(() => createView(draft, { schema: main, name: "T", dialect: "duckdb", sql: "SELECT 1" }))).toBe(
+      "already_exists",
+    );
+    expect(
+      codeOf(() => renameTable(draft, { table: draft.tableByName(main, "t")!.tableId as TableId, name: "V" })),
+    ).toBe("already_exists");
+    // A table may change the case of its own name. It is found by exactly that.
+    renameTable(draft, { table: draft.tableByName(main, "t")!.tableId as TableId, name: "T" });
+    expect([draft.tableByName(main, "t"), draft.tableByName(main, "T")?.tableName]).toEqual([undefined, "T"]);
   });
 
   it("need a live schema and a column", () => {
     const draft = new Session().draft();
     expect(codeOf(() => createTable(draft, { schema: absent as SchemaId, name: "t", columns }))).toBe("not_found");
-    expect(codeOf(() => createTable(draft, { schema: main, name: "t", columns: [] }))).toBe("constraint");
+    expect(codeOf(() => createTable(draft, { schema: main, name: "t", columns: [] }))).toBe("invalid_argument");
   });
 
   it("are renamed and moved against what the target holds, and never to themselves", () => {

@@ -24,7 +24,8 @@ const dropSchemaNames: Names<DropSchemaArguments> = { schema: true };
 /** Creates an empty schema. `already_exists` when the name is taken, `constraint` when it is not fit for a path. */
 export function createSchema(draft: Draft, args: CreateSchemaArguments): SchemaId {
   const name = checkPathName(checkKnown(args, createSchemaNames, "arguments").name, "name");
-  if (draft.schemaByName(name) !== undefined) throw new AlreadyExistsError(`schema ${quoted(name)}`);
+  const holder = draft.schemasLike(name)[0];
+  if (holder !== undefined) throw new AlreadyExistsError(`schema ${quoted(holder.schemaName)}`);
   const schemaId = draft.allocateCatalogId();
   draft.put("schema", [schemaId], {
     schemaId,

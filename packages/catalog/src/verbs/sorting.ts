@@ -1,4 +1,4 @@
-import { type SortExpression, type SortId, type TableId, ConstraintError, NotFoundError } from "@moraine/codec";
+import { type SortExpression, type SortId, type TableId, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import { checkArray, checkId, checkKnown, checkOneOf, checkText, type Names, orDefault } from "./arguments.js";
 import { requireTable } from "./require.js";
@@ -30,7 +30,7 @@ export interface ClearSortingArguments {
 
 const clearSortingNames: Names<ClearSortingArguments> = { table: true };
 
-/** Says how the table's new files are to be sorted. Changes no reader's schema. `constraint` for an empty list. */
+/** Says how the table's new files are to be sorted. Changes no reader's schema. `invalid_argument` for an empty list. */
 export function setSorting(draft: Draft, args: SetSortingArguments): SortId {
   checkKnown(args, setSortingNames, "arguments");
   const { tableId } = requireTable(draft, checkId(args.table, "table"));
@@ -50,7 +50,9 @@ export function setSorting(draft: Draft, args: SetSortingArguments): SortId {
     };
   });
   if (expressions.length === 0) {
-    throw new ConstraintError("a sort spec needs a key", { remedy: "Pass at least one, or clear the sorting." });
+    throw new InvalidArgumentError("keys is empty: a sort spec needs one", {
+      remedy: "Pass at least one, or clear the sorting.",
+    });
   }
   endSpec(draft, tableId);
   const sortId = draft.allocateCatalogId();

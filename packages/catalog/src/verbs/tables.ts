@@ -1,4 +1,4 @@
-import { type SchemaId, type TableId, AlreadyExistsError, ConstraintError } from "@moraine/codec";
+import { type SchemaId, type TableId, AlreadyExistsError, ConstraintError, InvalidArgumentError } from "@moraine/codec";
 import type { Draft } from "../model/draft.js";
 import type { StateKind } from "../model/entities.js";
 import { quoted } from "../model/error-text.js";
@@ -39,7 +39,7 @@ const dropTableNames: Names<DropTableArguments> = { table: true };
 
 /**
  * Creates an empty table. Field ids run from 1 in pre-order over nested columns. `already_exists` when a table or view
- * of the schema has the name, `constraint` without columns or with two of one name, `unsupported` for VARIANT.
+ * of the schema has the name, `invalid_argument` without columns, with two of one name or one of a type that there is not, `unsupported` for VARIANT.
  */
 export function createTable(draft: Draft, args: CreateTableArguments): TableId {
   checkKnown(args, createTableNames, "arguments");
@@ -47,7 +47,7 @@ export function createTable(draft: Draft, args: CreateTableArguments): TableId {
   const name = checkPathName(args.name, "name");
   const columns = flattenColumns(args.columns, "columns");
   if (columns.length === 0)
-    throw new ConstraintError("a table needs a column", { remedy: "Pass at least one column." });
+    throw new InvalidArgumentError("columns is empty: a table needs one", { remedy: "Pass at least one column." });
   requireFreeRelationName(draft, schema.schemaId, name);
   const tableId = draft.allocateCatalogId();
   const beginSnapshot = draft.snapshotId;
@@ -75,7 +75,7 @@ export function renameTable(draft: Draft, args: RenameTableArguments): void {
   checkKnown(args, renameTableNames, "arguments");
   const table = requireTable(draft, checkId(args.table, "table"));
   const name = checkPathName(args.name, "name");
-  requireFreeRelationName(draft, table.schemaId, name);
+  requireFreeRelationName(draft, table.schemaId, name, table);
   draft.put("table", [table.tableId], { ...table, beginSnapshot: draft.snapshotId, tableName: name });
   draft.record({ op: "alter_table", tableId: table.tableId });
 }

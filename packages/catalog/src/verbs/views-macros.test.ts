@@ -97,11 +97,13 @@ describe("macros", () => {
 
   it("need implementations of one type", () => {
     const draft = new Session().draft();
-    expect(codeOf(() => createMacro(draft, { schema: main, name: "m", implementations: [] }))).toBe("constraint");
+    expect(codeOf(() => createMacro(draft, { schema: main, name: "m", implementations: [] }))).toBe("invalid_argument");
     expect(codeOf(() => createMacro(draft, { schema: main, name: "m", implementations: [scalar, table] }))).toBe(
-      "constraint",
+      "invalid_argument",
     );
-    expect(codeOf(() => createMacro(draft, { schema: main, name: "", implementations: [table] }))).toBe("constraint");
+    expect(codeOf(() => createMacro(draft, { schema: main, name: "", implementations: [table] }))).toBe(
+      "invalid_argument",
+    );
     expect(codeOf(() => createMacro(draft, { schema: 9n as SchemaId, name: "m", implementations: [table] }))).toBe(
       "not_found",
     );
