@@ -1,4 +1,4 @@
-import type { SchemaId, TableId } from "@moraine/codec";
+import type { SchemaId, TableId, ViewId } from "@moraine/codec";
 import { describe, expect, it } from "vitest";
 import { codeOf } from "../testing/errors.js";
 import { Session } from "../testing/session.js";
@@ -7,7 +7,7 @@ import { createMacro } from "./macros.js";
 import { setOption } from "./options.js";
 import { createSchema, dropSchema } from "./schemas.js";
 import { createTable, dropTable, renameTable, setTableSchema } from "./tables.js";
-import { createView } from "./views.js";
+import { createView, dropView } from "./views.js";
 
 const main = 0n as SchemaId;
 const absent = 99n;
@@ -147,6 +147,9 @@ describe("tables", () => {
     expect(codeOf(() => renameTable(draft, { table: t, name: "t" }))).toBe("already_exists");
     expect(codeOf(() => setTableSchema(draft, { table: t, schema }))).toBe("already_exists");
     expect(codeOf(() => setTableSchema(draft, { table: t, schema: main }))).toBe("already_exists");
+    createView(draft, { schema, name: "U", dialect: "duckdb", sql: "SELECT 1" });
+    expect(codeOf(() => setTableSchema(draft, { table: u, schema }))).toBe("already_exists");
+    dropView(draft, { view: draft.viewByName(schema, "U")!.viewId as ViewId });
     expect(codeOf(() => setTableSchema(draft, { table: u, schema: absent as SchemaId }))).toBe("not_found");
     expect(codeOf(() => renameTable(draft, { table: absent as TableId, name: "x" }))).toBe("not_found");
     setTableSchema(draft, { table: u, schema });
@@ -155,6 +158,20 @@ describe("tables", () => {
     expect(session.snapshot.tableByName(schema, "w")).toMatchObject({ id: u, path: "u/" });
     expect(session.snapshot.tablesIn(main).map((table) => table.name)).toEqual(["t"]);
     expect(session.at(1n).tableByName(main, "u")?.id).toBe(u);
+  });
+
+  it("of another writer's that differ in case alone are each found by exactly their name", () => {
+    const session = new Session();
+    const t = session.commit((draft) => createTable(draft, { schema: main, name: "t", columns }));
+    const u = session.commit((draft) => {
+      const table = createTable(draft, { schema: main, name: "u", columns });
+      draft.put("table", [table], { ...draft.get("table", table)!, tableName: "T" });
+      return table;
+    });
+    expect(["t", "T", "u"].map((name) => session.snapshot.tableByName(main, name)?.id)).toEqual([t, u, undefined]);
+    expect(session.snapshot.tablesIn(main).map(({ id }) => id)).toEqual([t, u]);
+    session.commit((draft) => renameTable(draft, { table: u, name: "w" }));
+    expect(["t", "T", "w"].map((name) => session.snapshot.tableByName(main, name)?.id)).toEqual([t, undefined, u]);
   });
 
   it("do not bring a second index of one name into a schema", () => {

@@ -89,6 +89,9 @@ describe("macros", () => {
     expect(codeOf(() => createMacro(draft, { schema: main, name: "m", implementations: [scalar] }))).toBe(
       "already_exists",
     );
+    expect(codeOf(() => createMacro(draft, { schema: main, name: "M", implementations: [scalar] }))).toBe(
+      "already_exists",
+    );
     const other = createMacro(draft, { schema: main, name: "m", implementations: [table] });
     expect(draft.macroByName(main, "m", "table")?.macroId).toBe(other);
     expect(draft.changes.toText()).toBe('created_table_macro:"main"."m"');
