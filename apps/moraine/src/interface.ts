@@ -111,7 +111,9 @@ export interface CatalogFactory {
    *
    * Errors: `invalid_argument` (an option that is unknown or of the wrong type), `configuration` (a location that cannot
    * work, a data path other than the recorded one, or one that overlaps the store), `store_locked`, `store_unavailable`,
-   * `store`, `migration_required` (another format), `open_raced` (two writers made the store at one instant), `corruption`.
+   * `store`, `migration_required` (an older format, or a migration that has begun and not ended), `unsupported` (a newer
+   * format, or a data path of an unknown scheme), `open_raced` (another writer made the store at the same instant), `fenced`
+   * (another writer opened it at the same instant), `corruption`.
    *
    * Source: specification, "Format gate"; newest-writer rule of the store.
    *
@@ -130,7 +132,8 @@ export interface CatalogFactory {
    * the right to write below `manifest/` of the store (on S3: list and get, and put there).
    *
    * Errors: `not_found` where there is no store, `invalid_argument`, `configuration`, `store_unavailable` (also where the
-   * right to write manifests is missing), `store`, `migration_required`, `corruption`.
+   * right to write manifests is missing), `store`, `migration_required` and `unsupported` as for `open`, `corruption` (also
+   * where a store holds no catalog).
    *
    * @example
    * import { Catalog } from "moraine";
@@ -153,7 +156,10 @@ export interface OpenOptions {
    * be indexed.
    */
   readonly dataPath?: string;
-  /** Whether new data files are to be encrypted, for other writers to see. Recorded when the store is made. Default `false`. */
+  /**
+   * Whether new data files are to be encrypted, for other writers to see. Recorded when the store is made, and passed over
+   * where there is one. Default `false`.
+   */
   readonly encrypted?: boolean;
   /** When commits become durable. Default `"eager"`. */
   readonly flush?: FlushPolicy;
@@ -186,9 +192,12 @@ export type FlushPolicy = "eager" | { readonly intervalMs: number };
 
 /**
  * What every handle can read. Each call reads one cut of the catalog: all of a commit or nothing of it. Use
- * `Catalog.reads` for several reads that must agree.
+ * `Catalog.reads` for several reads that must agree. A handle that only reads has no such scope, as it cannot pin the store:
+ * each of its reads is checked, and repeated when the writer overtook it.
  *
- * Errors of every method: `closed`, `fenced`, `store_unavailable`, `store`, `corruption`.
+ * Errors of every method: `closed`, `fenced`, `store_unavailable` (also when a read was overtaken eight times), `store`,
+ * `corruption`. Those that read data files: also `not_found` for a missing object, `data_file` for one that cannot be read,
+ * `corruption` for one with another number of rows than recorded, `unsupported` for an encrypted one.
  */
 export interface ReadOnlyCatalog extends AsyncDisposable {
   /**
@@ -228,9 +237,9 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
   /**
    * Row ids of the rows whose indexed columns equal the key, ascending. Rows with NULL are found with `indexNulls`.
    *
-   * Errors: `not_found` (no such index), `index_building`, `invalid_argument` (too few or too many values, a NULL among them,
-   * or one that its column cannot hold), `constraint` (a key of more than 1,024 bytes, which no row has), `unsupported`
-   * (another snapshot than the head).
+   * Errors: `not_found` (no such index, or a poisoned one), `index_building`, `invalid_argument` (too few or too many values,
+   * a NULL among them, or one that its column cannot hold), `constraint` (a key of more than 1,024 bytes, which no row has),
+   * `unsupported` (another snapshot than the head).
    *
    * Source: specification, "Lookups".
    *
@@ -241,7 +250,8 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
   indexLookup(args: IndexLookupArguments): Promise<RowId[]>;
 
   /**
-   * Row ids for any of the keys, ascending, each once: SQL's `IN`. Errors: as `indexLookup`.
+   * Row ids for any of the keys, ascending, each once: SQL's `IN`. Errors: as `indexLookup`, but a NULL is none: such a key
+   * finds nothing.
    *
    * @example
    * await catalog.indexLookupMany({ index: byNumber, keys: [[3], [1], [99]] }); // => [0n, 2n]
@@ -297,7 +307,8 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
   recentRow(args: RecentRowArguments): Promise<RecentRow | undefined>;
 
   /**
-   * Versions of inline rows, dead ones too, by one of the four ways in which DuckLake reads them.
+   * Versions of inline rows, dead ones too, by one of the four ways in which DuckLake reads them. Errors: `not_found` for a
+   * snapshot above the head.
    *
    * @example
    * const { snapshotId } = await catalog.commit((tx) => tx.inlineDelete({ table, rowId: 0n }));
@@ -322,8 +333,8 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
 
   /**
    * The entries that a data file would have in every index of its table, read from the file before it is registered, in the
-   * form that `registerDataFile` takes. `constraint` for a file that embeds row ids, `data_file` for one that cannot be read,
-   * `configuration` without a data path.
+   * form that `registerDataFile` takes. `constraint` for a file that embeds row ids, for partition values that do not match
+   * the table's spec, and for more entries than one commit may have; `configuration` without a data path.
    *
    * Source: specification, "Rewrite files: row-id resolution" (ordinal mode).
    *
@@ -388,14 +399,18 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
 /** A catalog open for reading and writing. */
 export interface Catalog extends ReadOnlyCatalog {
   /**
-   * Runs the closure's verbs as one atomic commit, and resolves when that is durable. When another commit lands in between
-   * and touches the same state, the closure runs again on the newer state (at most ten times), so it must have no effects
-   * of its own. Independent commits that are made at the same time land together, with one write of the store. A closure
-   * that stages nothing makes no snapshot.
+   * Runs the closure's verbs as one atomic commit, and resolves when that is durable. When the closure waits for something
+   * and other commits are made meanwhile, it depends on what they changed: one that touched the same state makes this commit
+   * fail with `commit_conflict`; otherwise the closure runs again on the newer state. It runs at most ten times for that, and
+   * again whenever an index refuses a commit that it was built on, which does not count. So it must have no effects of its
+   * own. Independent commits that are made at the same time land together, with one write of the store. A closure that
+   * stages nothing makes no snapshot.
    *
    * Errors: whatever the closure throws; `constraint` for rows that an index refuses or for a commit of more than 1,000,000
-   * index entries or 64 MiB of them; `commit_conflict` and `retry_budget_exhausted` for lost races; `data_file` for a file
-   * that cannot be read; `interrupted` by `signal`; `fenced`, `closed`, `store`, `store_unavailable`.
+   * index entries or 64 MiB of them; `commit_conflict` when another commit touched the same state meanwhile, and
+   * `retry_budget_exhausted` after ten runs; for data files that have to be read, `not_found`, `data_file`, `corruption` and
+   * `unsupported` as in `registerDataFile`; `invalid_argument` for a commit that a closure begins before it has
+   * waited for anything; `interrupted` by `signal`; `fenced`, `closed`, `store`, `store_unavailable`.
    *
    * Source: specification, "Uniqueness enforcement", "Commit size is bounded, and why it must be".
    *
@@ -408,7 +423,8 @@ export interface Catalog extends ReadOnlyCatalog {
 
   /**
    * Runs several closures as commits of their own, each on the state that the one before it leaves, that land together or
-   * not at all, with one write of the store. Gives their results in order. Errors: as `commit`.
+   * not at all, with one write of the store. Gives their results in order. Errors: as `commit`, and `invalid_argument` for
+   * more than 64 closures.
    *
    * @example
    * const numbers = [4, 5];
@@ -435,7 +451,7 @@ export interface Catalog extends ReadOnlyCatalog {
    * the catalog in one commit. Rows keep their ids, so no index entry changes. Rows that are inlined meanwhile stay inline.
    * Past snapshots lose the inline rows that had died before.
    *
-   * Errors: `not_found`, `configuration` without a data path, `unsupported` for a partitioned table,
+   * Errors: `not_found`, `configuration` without a data path, `unsupported` for a partitioned table and in an encrypted lake,
    * `retry_budget_exhausted` when rows were deleted during each of five tries; as `commit`.
    *
    * Source: specification, "Coverage"; DuckLake, `ducklake_flush_inlined_data`.
@@ -734,7 +750,8 @@ export interface CommitResult<T> {
 /**
  * The catalog as it stands at one snapshot, or as the verbs of a transaction leave it. A value: later commits do not move
  * it. Reads that find nothing give `undefined` or an empty list. Names are found as they are written; only
- * `indexBySchemaName` does without regard to case. Of a past snapshot, statistics, options, mappings and scheduled deletions are those of the present.
+ * `indexBySchemaName` does without regard to case. Of a past snapshot, statistics, options, mappings and scheduled deletions
+ * are those of the present.
  *
  * Source: DuckLake, the catalog's tables.
  *
@@ -801,8 +818,9 @@ export interface CatalogSnapshot {
 
 /**
  * The verbs of one commit, and reads that see what it has staged. Handed to a commit's closure, and usable only while that
- * runs: afterwards every verb and read fails with `closed`. A verb checks its arguments at once and throws without leaving anything behind; work on rows (entries, inline
- * deletes, flushes) is done when the closure has returned, and its errors reject the commit.
+ * runs: afterwards every verb and read fails with `closed`. A verb checks its arguments at once and throws without leaving
+ * anything behind; work on rows (entries, inline deletes, flushes) is done when the closure has returned, and its errors
+ * reject the commit.
  *
  * Errors of every verb: `invalid_argument` naming the argument, `not_found` for an id that is not live, `closed` once the
  * closure has returned.
@@ -857,7 +875,8 @@ export interface Transaction extends CatalogSnapshot {
   createTable(args: CreateTableArguments): TableId;
 
   /**
-   * Gives a table another name in its schema. Its files stay where they are. `already_exists` when the name is taken.
+   * Gives a table another name in its schema. Its files stay where they are. `already_exists` when the name is taken, in
+   * whatever case, but a table may change the case of its own; `invalid_argument` for a name that is not safe in a path.
    *
    * @example
    * await catalog.commit((tx) => tx.renameTable({ table, name: "departures" }));
@@ -866,8 +885,10 @@ export interface Transaction extends CatalogSnapshot {
   renameTable(args: RenameTableArguments): void;
 
   /**
-   * Moves a table to another schema. Its files stay where they are. `already_exists` when that schema has a table or view of
-   * the name, or an index of the name of one of the table's indexes.
+   * Moves a table to another schema, with its inline rows and its indexes. `constraint` for a table that has data files:
+   * their paths begin with the schema's folder, so they would be looked for in another one. `already_exists` when that schema
+   * has a table or view of the name (so also for the schema that it is in), or an index of the name of one of the table's
+   * indexes.
    *
    * @example
    * await catalog.commit((tx) => tx.setTableSchema({ table, schema: tx.createSchema({ name: "archive" }) }));
@@ -912,7 +933,7 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Changes a column's type, nullability or default. `constraint` for another type under a live index; `invalid_argument` for
-   * a type that is none, and for one that would make a nested column scalar or a scalar one nested.
+   * a type that is none, and for one that would make a nested column scalar or a scalar one nested; `unsupported` for VARIANT.
    *
    * Source: specification, "Column DDL on indexed columns".
    *
@@ -1008,10 +1029,15 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Registers a data file that is in the data path already: its rows get the table's next row ids. Where the table has
-   * indexes, `entries` brings a complete set of entries for each, or lets moraine read the file.
+   * indexes, `entries` brings a complete set of entries for each, or lets moraine read the file. Without indexes, and with
+   * entries of the caller's, nothing looks into the file.
    *
-   * `constraint` for missing or incomplete entries, for rows that a unique index refuses, and for partition values that do
-   * not match the table's spec; `data_file` for a file that is not as described.
+   * `constraint` for missing or incomplete entries, for rows that a unique index refuses, for partition values that do not
+   * match the table's spec, and where moraine is to read the file, for one that embeds row ids or a catalog without a data
+   * path; `invalid_argument` for an entry with another number of values than the index has columns, or with one that its
+   * column cannot hold. Where moraine reads the file, `not_found` when the object is missing, `data_file` when it has another
+   * size than described or cannot be read, `corruption` when it has another number of rows, `unsupported` when it is
+   * encrypted.
    *
    * Source: specification, "Registration without entries is refused".
    *
@@ -1026,7 +1052,8 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Takes a file and its delete files out of the catalog. The objects stay in the data path; past snapshots keep reading
-   * them. `constraint` where the table has indexes and the removals of the file's live rows are not complete.
+   * them. `constraint` where the table has indexes and the removals of the file's live rows are not complete. Errors of what
+   * moraine reads: as `registerDataFile`.
    *
    * @example
    * const { value } = await catalog.commit((tx) =>
@@ -1041,7 +1068,8 @@ export interface Transaction extends CatalogSnapshot {
   /**
    * Registers a delete file: Parquet with the columns `file_path` and `pos`, naming rows of one data file as dead.
    * `constraint` when the data file has a live delete file already, has fewer rows than are to die, or where the table has
-   * indexes and the removals are not complete.
+   * indexes and the removals are not complete. Errors of what moraine reads: as `registerDataFile`, and `constraint` for a
+   * position beyond the data file.
    *
    * Source: DuckLake, delete files; specification, "Coverage".
    *
@@ -1057,7 +1085,7 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Takes a delete file out of the catalog: to replace it, or because its data file was rewritten. Rows that come back to
-   * life are indexed again with `entries: "scoped-read"`.
+   * life are indexed again with `entries: "scoped-read"`; without it they are `constraint` where the table has indexes.
    *
    * @example
    * const { value } = await catalog.commit((tx) =>
@@ -1092,7 +1120,8 @@ export interface Transaction extends CatalogSnapshot {
   updateColumnStats(args: UpdateColumnStatsArguments): void;
 
   /**
-   * Creates a view. `already_exists` when a table or view of the schema has the name, in whatever case. The SQL is stored, not checked.
+   * Creates a view. `already_exists` when a table or view of the schema has the name, in whatever case; `invalid_argument`
+   * for a name that is not safe in a path. The SQL is stored, not checked.
    *
    * @example
    * const sql = "SELECT * FROM flights WHERE delay > 30";
@@ -1128,8 +1157,8 @@ export interface Transaction extends CatalogSnapshot {
   dropView(args: DropViewArguments): void;
 
   /**
-   * Creates a macro with all its overloads. `already_exists` when the schema has a macro of that name and type;
-   * `invalid_argument` without an implementation, or with some of each type.
+   * Creates a macro with all its overloads. `already_exists` when the schema has a macro of that name, in whatever case, and
+   * of that type; `invalid_argument` without an implementation, or with some of each type.
    *
    * @example
    * const { value: macro } = await catalog.commit((tx) =>
@@ -1200,9 +1229,9 @@ export interface Transaction extends CatalogSnapshot {
    * Keeps rows inside the catalog, without a data file. Gives the first row id; the others follow without gaps, in order.
    * Their index entries are moraine's own work.
    *
-   * `constraint` for a NULL where the column forbids it and for rows that a unique index refuses; `invalid_argument` for no
-   * rows, for more than 100,000, and for rows that do not fit the columns; `unsupported` for plain rows of a table with a
-   * column that has no plain form.
+   * `constraint` for a NULL where the column forbids it, for rows that a unique index refuses, and for rows that are inlined
+   * before the same commit changes the table's columns; `invalid_argument` for no rows, for more than 100,000, and for rows
+   * that do not fit the columns; `unsupported` for plain rows of a table with a column that has no plain form.
    *
    * Source: specification, "Coverage"; DuckLake, data inlining.
    *
@@ -1224,8 +1253,11 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Ends one row, by its id. A row in a data file is looked up there, and its position recorded as deleted without a delete
-   * file. Its index entries are moraine's own work, wherever the row is. `not_found` for a row id that was never given out or
-   * a row that has ended already; `constraint` for a row of a file that the same commit registers.
+   * file. Its index entries are moraine's own work, wherever the row is.
+   *
+   * `not_found` for a row id that was never given out, for a row that has ended already, for one of a file that the same
+   * commit registers, and for one of any data file where the catalog has no data path; `constraint` for an inline row that the
+   * same commit flushes. Errors of what moraine reads: as `registerDataFile`.
    *
    * @example
    * await catalog.commit((tx) => {
@@ -1242,8 +1274,10 @@ export interface Transaction extends CatalogSnapshot {
    * entries do not change, as they name row ids.
    *
    * `constraint` for a file that is not older than this commit, whose `partialMax` lies outside of its age, or whose rows
-   * were not given out before this commit; for files that hold fewer rows than live ones are drained; and, on a table with
-   * indexes, without `throughSnapshot`. `commit_conflict` when a row was deleted or flushed after `throughSnapshot`.
+   * were not given out before this commit; for files that hold fewer rows than live ones are drained, or other rows; for a
+   * `throughSnapshot` above the head; and, on a table with indexes, for files with rows but without `throughSnapshot`.
+   * `commit_conflict` when a row was deleted or flushed after `throughSnapshot`. Errors of what moraine reads: as
+   * `registerDataFile`.
    *
    * Source: specification, "What data movement costs the index: nothing".
    *
@@ -1381,7 +1415,10 @@ export interface ColumnOrder {
   readonly nulls?: "first" | "last";
 }
 
-/** `deferred`: kept up by repairs instead of by each commit; not for unique indexes. */
+/**
+ * `deferred` is recorded, for repairs that are to keep such an index up instead of each commit. There are none yet: every
+ * commit maintains an index of either kind. A unique index cannot be deferred.
+ */
 export type IndexMaintenance = "synchronous" | "deferred";
 
 export interface CreateIndexArguments {
@@ -1462,7 +1499,9 @@ export interface DataFile {
   readonly pathIsRelative?: boolean;
   /** Default `parquet`. */
   readonly fileFormat?: string;
+  /** Rows of the file. Whenever moraine reads it, another number is `corruption`. */
   readonly recordCount: Count;
+  /** Size of the file. Whenever moraine reads it, another one is `data_file`. */
   readonly fileSizeBytes: Count;
   /** Length of the Parquet footer's metadata in bytes: the number before the last four bytes of the file. */
   readonly footerSize: Count;
@@ -1479,7 +1518,11 @@ export interface RegisterDataFileArguments {
   readonly entries?: FileEntries;
 }
 
-/** What a registration gave the file. Row `n` of it has the id `rowIdStart + n`. */
+/**
+ * What a registration gave the file. Row `n` of it, from 0, has the id `rowIdStart + n`. That holds for files that embed no
+ * row ids, as readers take embedded ones instead: `"scoped-read"` refuses such files on a table with indexes; a caller that
+ * supplies entries, or registers a file of a table without indexes, vouches that there are none.
+ */
 export interface RegisteredDataFile {
   readonly dataFileId: DataFileId;
   readonly rowIdStart: RowId;
@@ -1664,8 +1707,8 @@ export interface FlushInlinedDataArguments {
   readonly files: readonly FlushedDataFile[];
   /**
    * Only chunks begun by this snapshot are drained: the one at which the caller read the rows. If one of them was deleted
-   * since, the commit fails with `commit_conflict`. Needed where the table has indexes; otherwise the default is every chunk
-   * that is there when the commit begins.
+   * since, the commit fails with `commit_conflict`. Needed where the table has indexes and the files rows; the default is
+   * every chunk that is there when the commit begins.
    */
   readonly throughSnapshot?: SnapshotId;
 }
@@ -1776,7 +1819,10 @@ export interface SortingInfo {
   }[];
 }
 
-/** `maintaining`: complete again after a repair. `poisoned`: a build met a duplicate; only a drop ends it. */
+/**
+ * `createIndex` makes ready indexes; the other states are met only where another writer left them. `maintaining`: complete
+ * again after a repair. `poisoned`: a build met a duplicate; only a drop ends it.
+ */
 export type IndexState = "ready" | "building" | "maintaining" | "poisoned";
 
 export interface IndexInfo {
@@ -1819,7 +1865,11 @@ export interface DataFileInfo {
   readonly recordCount: bigint;
   readonly fileSizeBytes: bigint;
   readonly footerSize: bigint;
-  /** Row id of the first row; `undefined` when the file carries its row ids in a column. */
+  /**
+   * Row id of the first row, of which the others' follow where the file does not embed its row ids in a column. A file that
+   * was flushed may have both; the column then counts, and this is the smallest of its ids. `undefined` for a file of which
+   * only the column tells the ids.
+   */
   readonly rowIdStart: RowId | undefined;
   readonly partitionId: PartitionId | undefined;
   readonly encryptionKey: string | undefined;
@@ -1895,11 +1945,11 @@ export type ErrorCode =
   | "configuration"
   /** `ConstraintError`: a rule of the catalog, of an index or of its rows that the request would break. The same call fails again. */
   | "constraint"
-  /** `CorruptionError`: stored bytes that no version of moraine writes. */
+  /** `CorruptionError`: stored bytes that no version of moraine writes, or a file whose rows are not those of its record. */
   | "corruption"
   /** `DataFileError`: a data or delete file that cannot be read as its record says. */
   | "data_file"
-  /** `FencedError`: a newer writer has taken the store over; this handle is finished. */
+  /** `FencedError`: another writer has taken the store over, or opened it at the same instant; this handle is finished. */
   | "fenced"
   /** `IndexBuildingError`: the index exists and is not complete yet. Retryable. */
   | "index_building"
@@ -1907,13 +1957,13 @@ export type ErrorCode =
   | "interrupted"
   /** `InvalidArgumentError`: an argument of the wrong type, shape or range; the message names it. */
   | "invalid_argument"
-  /** `MigrationRequiredError`: the store has an older or newer format. */
+  /** `MigrationRequiredError`: the store has an older format, or a migration of it has begun and not ended. */
   | "migration_required"
   /** `NotFoundError`: a schema, table, file, index, snapshot or row that does not exist. */
   | "not_found"
-  /** `OpenRacedError`: two writers created or opened the store at one instant. Retryable. */
+  /** `OpenRacedError`: another writer made the store at the same instant. Retryable. */
   | "open_raced"
-  /** `RetryBudgetExhaustedError`: a commit lost its race too often. */
+  /** `RetryBudgetExhaustedError`: a commit or a flush was overtaken too often. */
   | "retry_budget_exhausted"
   /** `SnapshotExpiredError`: the snapshot's record is gone. */
   | "snapshot_expired"
@@ -1923,5 +1973,5 @@ export type ErrorCode =
   | "store_locked"
   /** `StoreUnavailableError`: the store could not be reached or refused access. Retryable. */
   | "store_unavailable"
-  /** `UnsupportedError`: something that this version does not do. */
+  /** `UnsupportedError`: something that this version does not do, or a store of a newer format. */
   | "unsupported";
