@@ -69,7 +69,7 @@ export class CommitConflictError extends MoraineError {
   }
 }
 
-/** A commit lost its race more often than the named limit allows. */
+/** A commit or a flush was overtaken more often than the named limit allows. */
 export class RetryBudgetExhaustedError extends MoraineError {
   override readonly code = "retry_budget_exhausted";
   constructor(message: string, detail: ErrorDetail = { remedy: "Repeat the commit when fewer writers are active." }) {
@@ -77,7 +77,7 @@ export class RetryBudgetExhaustedError extends MoraineError {
   }
 }
 
-/** Bytes that no version of moraine writes. */
+/** Bytes that no version of moraine writes, or a file whose rows are not those of its record. */
 export class CorruptionError extends MoraineError {
   override readonly code = "corruption";
   constructor(
@@ -115,7 +115,7 @@ export class ConstraintError extends MoraineError {
   }
 }
 
-/** Something that this version does not do. */
+/** Something that this version does not do, or a store of a newer format. */
 export class UnsupportedError extends MoraineError {
   override readonly code = "unsupported";
   constructor(message: string, detail: ErrorDetail) {
@@ -142,7 +142,7 @@ export class InterruptedError extends MoraineError {
   }
 }
 
-/** The store's format is older or newer than this version reads. */
+/** The store's format is older than this version reads, or a migration of it has begun and not ended. */
 export class MigrationRequiredError extends MoraineError {
   override readonly code = "migration_required";
   constructor(message: string, detail: ErrorDetail) {
@@ -175,7 +175,7 @@ export class InvalidArgumentError extends MoraineError {
   }
 }
 
-/** A newer writer has taken the store over. This handle is finished. */
+/** Another writer has taken the store over, or opened it at the same instant. This handle is finished. */
 export class FencedError extends MoraineError {
   override readonly code = "fenced";
   constructor(
@@ -188,7 +188,7 @@ export class FencedError extends MoraineError {
   }
 }
 
-/** Two writers created or opened the store at the same instant. */
+/** Another writer made the store at the same instant. */
 export class OpenRacedError extends MoraineError {
   override readonly code = "open_raced";
   override readonly retryable = true;

@@ -16,7 +16,8 @@ const inlineDeleteNames: Names<InlineDeleteArguments> = { table: true, rowId: tr
  * row, wherever it is.
  *
  * Errors: `not_found` for an unknown table, a row id that was never given out, or (when the commit is prepared) a row that
- * has ended already; `constraint` for a row of a file that the same commit registers.
+ * has ended already, one of a file that the same commit registers, and one of any file without access to data files;
+ * `constraint` for an inline row that the same commit flushes.
  */
 export function inlineDelete(draft: CommitDraft, args: InlineDeleteArguments): void {
   checkKnown(args, inlineDeleteNames, "arguments");

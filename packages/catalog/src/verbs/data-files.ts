@@ -92,7 +92,7 @@ export interface ExpireDataFileArguments {
 
 const expireDataFileNames: Names<ExpireDataFileArguments> = { table: true, file: true };
 
-/** What a registration gave the file. Row `n` of it has the id `rowIdStart + n`. */
+/** What a registration gave the file. Row `n` of it has the id `rowIdStart + n`, as long as the file embeds no ids of its own. */
 export interface RegisteredDataFile {
   readonly dataFileId: DataFileId;
   readonly rowIdStart: RowId;

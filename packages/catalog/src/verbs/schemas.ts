@@ -21,7 +21,7 @@ export interface DropSchemaArguments {
 
 const dropSchemaNames: Names<DropSchemaArguments> = { schema: true };
 
-/** Creates an empty schema. `already_exists` when the name is taken, `constraint` when it is not fit for a path. */
+/** Creates an empty schema. `already_exists` when the name is taken, `invalid_argument` when it is not fit for a path. */
 export function createSchema(draft: Draft, args: CreateSchemaArguments): SchemaId {
   const name = checkPathName(checkKnown(args, createSchemaNames, "arguments").name, "name");
   const holder = draft.schemasLike(name)[0];
