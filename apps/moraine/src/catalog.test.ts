@@ -147,7 +147,7 @@ describe("an opening that is refused", () => {
     };
     const newer = await openStore(store);
     await newer.write(laterFormat());
-    expect((await refusal(() => Catalog.open({ store }))).code).toBe("migration_required");
+    expect((await refusal(() => Catalog.open({ store }))).code).toBe("unsupported");
     await newer.write(laterFormat());
     await newer.close();
   });

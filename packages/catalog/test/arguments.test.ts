@@ -33,6 +33,10 @@ describe("reads", () => {
   const reads: readonly (readonly [string, Anything, string])[] = [
     ["indexLookup", { key: [secret, "2020-01-01"] }, "key[0] is no value of type BIGINT"],
     ["indexLookup", { key: [1n, secret] }, "key[1] is no value of type DATE"],
+    ["indexLookup", { key: [undefined, "2020-01-01"] }, "key[0] is undefined"],
+    ["indexLookupMany", { keys: [[1n, undefined]] }, "keys[0][1] is undefined"],
+    ["indexRange", { lower: { values: [undefined] } }, "lower.values[0] is undefined"],
+    ["indexNulls", { prefix: [undefined] }, "prefix[0] is undefined"],
     ["indexLookup", { key: [1n] }, "key has 1 values, and the index 2 columns"],
     ["indexLookup", { key: [1n, "2020-01-01", 1n] }, "key has 3 values, and the index 2 columns"],
     ["indexLookup", { key: [1n, null] }, "key[1] is NULL"],
@@ -133,11 +137,20 @@ describe("options of the catalog's own work", () => {
   });
 });
 
+const emptyFile = { path: "f", recordCount: 0, fileSizeBytes: 0, footerSize: 0 };
+
 describe("verbs that the engine completes", () => {
   it.each([
     ["createIndex", { name: "j", columns: ["a"], uniqe: true }, 'unknown option "uniqe" in arguments'],
     ["createIndex", { name: "j", columns: ["a"], state: "building" }, 'unknown option "state" in arguments'],
     ["registerDataFile", { file: {}, entires: [] }, 'unknown option "entires" in arguments'],
+    [
+      "createIndex",
+      { name: "j", columns: ["a"], backfillSnapshot: 3n },
+      "backfillSnapshot says when a backfill was read",
+    ],
+    ["createIndex", { name: "j", columns: ["a"], backfill: [], backfillSnapshot: 3 }, "backfillSnapshot must be an id"],
+    ["registerDataFile", { file: emptyFile, entries: null }, 'entries is neither a list nor "scoped-read"'],
     ["expireDataFile", { file: 0n, entries: [] }, 'unknown option "entries" in arguments'],
     ["registerDeleteFile", { file: {}, entries: [] }, 'unknown option "entries" in arguments'],
     ["expireDeleteFile", { file: 0n, removals: [] }, 'unknown option "removals" in arguments'],

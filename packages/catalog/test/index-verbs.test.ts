@@ -1,12 +1,13 @@
 import type { ColumnVector, DataFileId, IndexId, RowId, SnapshotId, TableId } from "@moraine/codec";
 import { describe, expect, it } from "vitest";
 import type { FileEntries, FileIndexEntry, FileIndexRemoval, IndexEntry, PlainRow } from "../src/index.js";
+import type { WrittenColumn } from "../src/testing/parquet-files.js";
 import { failureOf } from "./support/errors.js";
 import { Gate } from "./support/gate.js";
 import { indexWritesIn } from "./support/hooked-store.js";
 import { storedEntries } from "./support/index-oracle.js";
 import { Lake, type LakeOptions, main } from "./support/lake.js";
-import { plantIndexState } from "./support/plant.js";
+import { plantIndexState, plantRecordCounts } from "./support/plant.js";
 
 interface Fixture {
   readonly lake: Lake;
@@ -572,8 +573,7 @@ describe("registerDataFile on a table with indexes", () => {
   it("of a file that cannot be read, is another one, or embeds row ids leaves the catalog as it was", async () => {
     const { lake, table } = await twoIndexes();
     const file = await lake.writeFile(table, rows);
-    const embedded = await lake.table("e", { a: "BIGINT", r: "BIGINT" });
-    await lake.index(embedded, ["a"], { name: "e_a" });
+    const embedding = await lake.writeFile(table, rows, { rowIds: rows.map((_, position) => BigInt(2 * position)) });
     const writes = lake.store.writes;
     const register = (changed: Partial<typeof file>): Promise<unknown> =>
       lake.commit((tx) => tx.registerDataFile({ table, file: { ...file, ...changed }, entries: "scoped-read" }));
@@ -581,8 +581,122 @@ describe("registerDataFile on a table with indexes", () => {
     expect(["data_file", "corruption"]).toContain((await failureOf(register({ recordCount: 4 }))).code);
     expect(["data_file", "corruption", "not_found"]).toContain((await failureOf(register({ fileSizeBytes: 10 }))).code);
     expect((await failureOf(register({ encryptionKey: "secret" }))).code).toBe("unsupported");
+    const embedded = await failureOf(register(embedding));
+    expect(embedded.code).toBe("constraint");
+    expect(embedded.message).toMatch(/embeds row ids/u);
     expect(lake.store.writes).toBe(writes);
     await register({});
+    await lake.expectVerified(table);
+  });
+});
+
+describe("entries that were read for an index at one head", () => {
+  it("are refused with a conflict at any other head", async () => {
+    const { lake, table } = await openTable();
+    const { rowIdStart } = await lake.register(table, rowsOf([1n, 10n]));
+    const backfillSnapshot = (await lake.head()) as SnapshotId;
+    const backfill = [{ rowId: rowIdStart, values: [1n] }];
+    const create = (at: SnapshotId) =>
+      lake.commit((tx) =>
+        tx.createIndex({ table, name: "a", columns: ["a"], unique: true, backfill, backfillSnapshot: at }),
+      );
+    await lake.register(table, rowsOf([1n, 20n]));
+    const failure = await failureOf(create(backfillSnapshot));
+    expect(failure.code).toBe("commit_conflict");
+    expect(failure.retryable).toBe(true);
+    expect((await lake.catalog.snapshot()).indexesOf(table)).toEqual([]);
+    await lake.catalog.commit((tx) => {
+      const [, second] = tx.dataFilesOf(table);
+      tx.expireDataFile({ table, file: second!.id });
+    });
+    await create((await lake.head()) as SnapshotId);
+    await lake.expectVerified(table);
+  });
+});
+
+describe("a file without field ids has its columns by their names", () => {
+  const plain = (...names: readonly string[]): WrittenColumn[] =>
+    names.map((name) => ({ fieldId: undefined, name, columnType: "BIGINT" }));
+
+  it("when it is registered by the commit that makes the table and the index", async () => {
+    const lake = await Lake.open();
+    const file = await lake.writeFile(0n as TableId, rowsOf([1n, 10n], [2n, 20n]), {
+      columns: plain("a", "b"),
+      folder: "main/t/",
+    });
+    const [table, index] = await lake.commit((tx) => {
+      const made = tx.createTable({
+        schema: main,
+        name: "t",
+        columns: [
+          { name: "a", columnType: "BIGINT" },
+          { name: "b", columnType: "BIGINT" },
+        ],
+      });
+      const unique = tx.createIndex({ table: made, name: "a", columns: ["a"], unique: true });
+      tx.registerDataFile({ table: made, file, entries: "scoped-read" });
+      return [made, unique] as const;
+    });
+    expect(await lake.lookup(index, 1n)).toEqual([0n]);
+    expect(await lake.catalog.indexNulls({ index, prefix: [null] })).toEqual([]);
+    await lake.expectVerified(table);
+  });
+
+  it("when it is registered by the commit that renames a column, adds one, or both", async () => {
+    const { lake, table } = await openTable();
+    const index = await lake.index(table, ["a"], { unique: true });
+    const a = await lake.columnId(table, "a");
+    await lake.register(table, rowsOf([1n, 10n]));
+    const doubled = await lake.writeFile(
+      table,
+      [
+        { z: 5n, b: 0n },
+        { z: 5n, b: 1n },
+      ],
+      { columns: plain("z", "b") },
+    );
+    const renaming = lake.commit((tx) => {
+      tx.renameColumn({ table, column: a, name: "z" });
+      tx.registerDataFile({ table, file: doubled, entries: "scoped-read" });
+    });
+    expect((await failureOf(renaming)).message).toMatch(/claims a value/u);
+    const file = await lake.writeFile(
+      table,
+      [
+        { z: 5n, b: 0n, n: 7n },
+        { z: 6n, b: 1n, n: 8n },
+      ],
+      {
+        columns: plain("z", "b", "n"),
+      },
+    );
+    const added = await lake.commit((tx) => {
+      tx.renameColumn({ table, column: a, name: "z" });
+      tx.addColumn({ table, definition: { name: "n", columnType: "BIGINT" } });
+      const young = tx.createIndex({ table, name: "n", columns: ["n"], unique: true });
+      tx.registerDataFile({ table, file, entries: "scoped-read" });
+      return young;
+    });
+    expect(await lake.lookup(index, 1n)).toEqual([0n]);
+    expect(await lake.lookup(index, 6n)).toEqual([2n]);
+    expect(await lake.lookup(added, 7n)).toEqual([1n]);
+    expect(await lake.catalog.indexNulls({ index: added, prefix: [null] })).toEqual([0n]);
+    await lake.expectVerified(table);
+  });
+
+  it("that it had when the file was registered", async () => {
+    const { lake, table } = await openTable();
+    const a = await lake.columnId(table, "a");
+    const file = await lake.writeFile(table, rowsOf([1n, 10n], [2n, 20n]), { columns: plain("a", "b") });
+    await lake.commit((tx) => tx.registerDataFile({ table, file }));
+    await lake.commit((tx) => {
+      tx.renameColumn({ table, column: a, name: "was_a" });
+      tx.addColumn({ table, definition: { name: "a", columnType: "BIGINT" } });
+    });
+    const old = await lake.index(table, ["was_a"], { unique: true });
+    const young = await lake.index(table, ["a"]);
+    expect(await lake.lookup(old, 2n)).toEqual([1n]);
+    expect(await lake.catalog.indexNulls({ index: young, prefix: [null] })).toEqual([0n, 1n]);
     await lake.expectVerified(table);
   });
 });
@@ -827,7 +941,23 @@ describe("the size of one commit", () => {
     expect((await failureOf(lake.index(other, ["a"], { name: "u_a" }))).message).toMatch(/1000001 index entries/u);
   });
 
-  it("counts entries of inline rows and of removals, too", async () => {
+  it("counts the entries of rows that die before it reads a file", async () => {
+    const { lake, table } = await openTable();
+    await lake.index(table, ["a"]);
+    const first = await lake.register(table, rowsOf([1n, 1n]));
+    const second = await lake.register(table, rowsOf([2n, 2n]));
+    const catalog = await plantRecordCounts(lake, table, 500_001n);
+    const failure = await failureOf(
+      catalog.commit((tx) => {
+        for (const { dataFileId } of [first, second])
+          tx.expireDataFile({ table, file: dataFileId, removals: "scoped-read" });
+      }),
+    );
+    expect(failure.code).toBe("constraint");
+    expect(failure.message).toMatch(/1000002 index entries in one commit; the limit is 1000000/u);
+  });
+
+  it("counts entries of inline rows, too", async () => {
     const { lake, table } = await openTable();
     for (let i = 0; i < 11; i++) {
       await lake.commit((tx) =>

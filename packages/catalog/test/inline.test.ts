@@ -898,6 +898,57 @@ describe("flushes with files that the caller wrote", () => {
     ]);
   });
 
+  it("are refused unless their files have the very ids of the rows", async () => {
+    for (const indexed of [true, false]) {
+      const { lake, table } = await openTable();
+      if (indexed) await lake.index(table, ["k"], { unique: true });
+      await lake.insert(table, ...[0n, 1n, 2n, 3n, 4n].map((k) => ({ k })));
+      const begun = (await lake.head()) as SnapshotId;
+      await lake.delete(table, 0n, 1n);
+      const throughSnapshot = (await lake.head()) as SnapshotId;
+      const rows = [{ k: 2n }, { k: 3n }, { k: 4n }];
+      const flush = async (
+        rowIds: readonly bigint[] | undefined,
+        rowIdStart: bigint,
+        held = rows,
+      ): Promise<unknown> => {
+        const file = await lake.writeFile(table, held, rowIds === undefined ? {} : { rowIds });
+        return await lake.commit((tx) =>
+          tx.flushInlinedData({
+            table,
+            schemaVersion: indexed ? 2n : 1n,
+            throughSnapshot,
+            files: [{ file, rowIdStart, beginSnapshot: begun, partialMax: begun }],
+          }),
+        );
+      };
+      const writes = lake.store.writes;
+      for (const rowIds of [
+        [0n, 2n, 4n],
+        [2n, 3n, 3n],
+        [2n, 3n, 9n],
+      ]) {
+        for (const start of [0n, 2n]) {
+          const failure = await failureOf(flush(rowIds, start));
+          expect(failure.code, String(rowIds)).toBe("constraint");
+          expect(failure.message).toMatch(/drains 1 live rows whose ids/u);
+        }
+      }
+      expect((await failureOf(flush(undefined, 0n))).message).toMatch(/drains 2 live rows whose ids/u);
+      expect(lake.store.writes).toBe(writes);
+      expect(await keysOf(lake, table)).toEqual([
+        [2n, 2n],
+        [3n, 3n],
+        [4n, 4n],
+      ]);
+      // In any order, and from a first id that says nothing.
+      await flush([4n, 2n, 3n], 0n, [{ k: 4n }, { k: 2n }, { k: 3n }]);
+      expect(await keysOf(lake, table)).toEqual([]);
+      expect((await lake.scan(table)).map(({ rowId }) => rowId)).toEqual([2n, 3n, 4n]);
+      await lake.expectVerified(table);
+    }
+  });
+
   it("fail with a conflict when a row that was read for them has been deleted since", async () => {
     const { lake, table, first, second } = await withRows();
     const file = await lake.writeFile(table, [{ k: 1n }, { k: 2n }, { k: 3n }]);
@@ -999,5 +1050,13 @@ describe("reads of inline rows", () => {
     const isForRow = typeof args === "object" && args !== null && "rowId" in args;
     if (!isForRow) calls.push(() => lake.catalog.recentRows(given));
     for (const call of calls) expect((await failureOf(call)).code).toBe("invalid_argument");
+  });
+
+  it("find nothing above the head", async () => {
+    const { lake, table } = await openTable();
+    const at = ((await lake.head()) + 1n) as SnapshotId;
+    expect((await failureOf(lake.catalog.recentRows({ table, at }))).code).toBe("not_found");
+    for (const scan of [{ kind: "table", at } as const, { kind: "deletions", start: 0n, at } as const])
+      expect((await failureOf(lake.catalog.scanInline({ table, scan }))).code).toBe("not_found");
   });
 });

@@ -13,6 +13,7 @@ import {
   sysFormatKey,
   sysHeadKey,
   sysMigrationKey,
+  UnsupportedError,
 } from "@moraine/codec";
 import { BatchBuilder, packKeys, type ReadView, valueAt, type WritableStore } from "@moraine/store";
 import { formatVersion, writerVersion } from "../version.js";
@@ -27,7 +28,8 @@ export interface GenesisOptions {
 
 /**
  * Checks that the store holds a catalog of the one format that this version reads. Returns false for a store that holds none.
- * Fails with `migration_required` for an older or newer format and for a migration that was left half done.
+ * Fails with `migration_required` for an older format and for a migration that was left half done, with `unsupported` for a
+ * newer format.
  */
 export async function checkFormat(view: ReadView): Promise<boolean> {
   const values = await view.getMany(packKeys([sysFormatKey, sysMigrationKey, sysHeadKey]));
@@ -48,8 +50,8 @@ export async function checkFormat(view: ReadView): Promise<boolean> {
     });
   }
   if (version > formatVersion) {
-    throw new MigrationRequiredError(
-      `the store has format ${version}, newer than the ${formatVersion} that this version reads: unsupported here`,
+    throw new UnsupportedError(
+      `the store has format ${version}, newer than the ${formatVersion} that this version reads`,
       {
         remedy: "Use a newer version of moraine.",
       },

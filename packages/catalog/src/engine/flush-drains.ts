@@ -4,7 +4,6 @@ import type { TableFiles } from "../index/table-files.js";
 import type { IndexUpkeep } from "../index/upkeep.js";
 import { endOf, type InlineChunk, readTombstones, scanChunks, type Tombstones } from "../inline/chunks.js";
 import { stageDrain } from "../inline/staging.js";
-import { quoted } from "../model/error-text.js";
 import type { CommitDraft, FlushOp } from "../operations.js";
 import type { WriteSet } from "./pending-writes.js";
 import type { RowDeletes } from "./row-deletes.js";
@@ -17,19 +16,14 @@ interface Drain {
   readonly tombstones: Tombstones;
 }
 
-/** Whether the rows are exactly those that the files' first row ids and record counts name. */
-function areDense(files: readonly DataFile[], live: bigint[]): boolean {
-  const ids = live.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  let at = 0;
-  const byStart = files.toSorted((a, b) => ((a.rowIdStart ?? 0n) < (b.rowIdStart ?? 0n) ? -1 : 1));
-  for (const { rowIdStart, recordCount } of byStart) {
-    const last = at + Number(recordCount) - 1;
-    // Row ids are distinct: a run whose ends fit has no gap.
-    if (recordCount > 0n && (ids[at] !== rowIdStart || ids[last] !== (rowIdStart ?? 0n) + recordCount - 1n))
-      return false;
-    at = last + 1;
-  }
-  return true;
+function foreignRows(op: FlushOp, lost: bigint, foreign: bigint): ConstraintError {
+  return new ConstraintError(
+    `the flush of table ${op.tableId} drains ${lost} live rows whose ids its files do not hold, and the files have ${foreign} ids of other rows or repeated ones`,
+    {
+      remedy:
+        "Write rows of consecutive ids in their order, or their own ids into the files as DuckLake does, with the field id of its row id column.",
+    },
+  );
 }
 
 /** The chunks that one commit's flushes drain. */
@@ -49,14 +43,16 @@ export class FlushDrains {
     const tombstones = await readTombstones(view, op.tableId);
     const through = op.throughSnapshot ?? this.#draft.base.head.snapshotId;
     const chunks: InlineChunk[] = [];
-    const live: bigint[] = [];
+    const drained = new Set<bigint>();
+    const live = new Set<bigint>();
     for await (const chunk of scanChunks(view, op.tableId)) {
       if (chunk.schemaVersion !== op.schemaVersion || chunk.beginSnapshot > through) continue;
       chunks.push(chunk);
       for (let offset = 0; offset < chunk.rowCount; offset++) {
         const rowId = chunk.rowIdStart + BigInt(offset);
+        drained.add(rowId);
         const end = endOf(tombstones, rowId, chunk.beginSnapshot);
-        if (end === undefined) live.push(rowId);
+        if (end === undefined) live.add(rowId);
         else if (end > through) {
           throw new CommitConflictError(
             `rows of table ${op.tableId} were deleted after snapshot ${through}, at which they were read to be flushed`,
@@ -65,8 +61,8 @@ export class FlushDrains {
       }
     }
     const files = this.#filesOf(op);
-    this.#checkCounts(op, files, BigInt(live.length));
-    await this.#checkRowIds(files, live);
+    this.#checkCounts(op, files, BigInt(live.size));
+    await this.#checkRowIds(op, files, drained, live);
     this.#drains.push({ tableId: op.tableId, chunks, tombstones });
   }
 
@@ -93,18 +89,37 @@ export class FlushDrains {
   }
 
   /**
-   * Rows whose ids do not follow one another keep them only in files that embed them. A lake without access to its data
-   * files takes the caller's word for it.
+   * The files must hold exactly the drained rows under their ids: those that a file embeds, else those that its first one
+   * opens, as readers will take them. A table without indexes may have rows in them that are dead by now. A lake without
+   * access to its data files takes the caller's word for it.
    */
-  async #checkRowIds(files: readonly DataFile[], live: bigint[]): Promise<void> {
-    if (this.#dataFiles === undefined || areDense(files, live)) return;
+  async #checkRowIds(
+    op: FlushOp,
+    files: readonly DataFile[],
+    drained: ReadonlySet<bigint>,
+    live: ReadonlySet<bigint>,
+  ): Promise<void> {
+    if (this.#dataFiles === undefined) return;
+    const held = new Set<bigint>();
+    let rows = 0;
+    const records = files.reduce((sum, { recordCount }) => sum + recordCount, 0n);
+    if (records > BigInt(drained.size)) throw foreignRows(op, 0n, records - BigInt(drained.size));
     for (const file of files) {
-      if (await this.#dataFiles.embedsRowIds(this.#draft, file)) continue;
-      throw new ConstraintError(
-        `data file ${quoted(file.path)} does not embed row ids, and the rows that the flush drains do not have consecutive ones`,
-        { remedy: "Write the ids of the rows into the file as DuckLake does, with the field id of its row id column." },
-      );
+      for (const rowId of await this.#rowIdsOf(this.#dataFiles, file)) {
+        rows += 1;
+        if (drained.has(rowId)) held.add(rowId);
+      }
     }
+    const lost = [...live].reduce((count, rowId) => (held.has(rowId) ? count : count + 1), 0);
+    if (lost === 0 && held.size === rows) return;
+    throw foreignRows(op, BigInt(lost), BigInt(rows - held.size));
+  }
+
+  async #rowIdsOf(dataFiles: TableFiles, file: DataFile): Promise<Iterable<bigint>> {
+    if (file.recordCount === 0n) return [];
+    if (await dataFiles.embedsRowIds(this.#draft, file)) return await dataFiles.rowIds(this.#draft, file);
+    const start = file.rowIdStart ?? 0n;
+    return Array.from({ length: Number(file.recordCount) }, (_, position) => start + BigInt(position));
   }
 
   #filesOf(op: FlushOp): DataFile[] {

@@ -1,5 +1,5 @@
 import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
-import { checkCommitSize } from "@moraine/index-core";
+import { checkCommitSize, checkEntryCount } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
 import { FileUpkeep } from "../index/file-upkeep.js";
 import type { TableFiles } from "../index/table-files.js";
@@ -193,6 +193,7 @@ class Preparation {
     if (builder === undefined) return;
     const deleted = new Set(this.#deletes.filter(({ tableId }) => tableId === op.tableId).map(({ rowId }) => rowId));
     const tombstones = await readTombstones(this.#view, op.tableId);
+    let entries = 0;
     for await (const chunk of scanChunks(this.#view, op.tableId)) {
       const rows: number[] = [];
       for (let offset = 0; offset < chunk.rowCount; offset++) {
@@ -200,6 +201,8 @@ class Preparation {
         if (!deleted.has(rowId) && endOf(tombstones, rowId, chunk.beginSnapshot) === undefined) rows.push(offset);
       }
       if (rows.length === 0) continue;
+      entries += rows.length;
+      checkEntryCount(entries);
       const vectors = await this.#rows.columns(op.tableId, chunk, IndexUpkeep.columnsOf([builder]));
       builder.addRows(vectors, denseRowIds(chunk.rowIdStart, chunk.rowCount), Uint32Array.from(rows));
     }

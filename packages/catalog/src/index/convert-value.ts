@@ -16,7 +16,10 @@ export function pathText({ argument, at, member = "" }: ValuesPath): string {
 
 /** A plain value of one column as its index holds it. An error names the argument, and never the value. */
 export function convertValue(columnType: string, value: unknown, path: ValuesPath, position: number): IndexValue {
-  if (value === null || value === undefined) return null;
+  if (value === null) return null;
+  if (value === undefined) {
+    throw new InvalidArgumentError(`${pathText(path)}[${position}] is undefined`, { remedy: "Pass null for NULL." });
+  }
   try {
     return toIndexValue(columnType, value);
   } catch (error) {

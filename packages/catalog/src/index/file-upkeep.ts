@@ -3,6 +3,7 @@ import { checkEntryCount } from "@moraine/index-core";
 import { scanFile } from "@moraine/scoped-reader";
 import type { ReadView } from "@moraine/store";
 import type { RowReader } from "../inline/row-reader.js";
+import { quoted } from "../model/error-text.js";
 import type { AddFileOp, CommitDraft, CreateIndexOp, FileIndexRemoval, FileRowsOp } from "../operations.js";
 import {
   alivePositions,
@@ -22,7 +23,7 @@ import {
   requireRow,
   type RowCheck,
 } from "./supplied-entries.js";
-import { columnRequests, type TableFiles } from "./table-files.js";
+import { columnRequests, rowIdBatches, type TableFiles } from "./table-files.js";
 import { IndexUpkeep } from "./upkeep.js";
 
 type DataFile = EntityValue["data_file"];
@@ -102,10 +103,16 @@ export class FileUpkeep {
     });
   }
 
-  /** Refuses a commit that must end up with too many entries before it reads the first file. */
+  /** Refuses a commit that must end up with too many entries, removals included, before it reads the first file. */
   #checkSize(): void {
     const { draft, upkeep } = this.#context;
     let entries = 0n;
+    for (const { tableId, before, after } of this.#fates.values()) {
+      if (before === undefined) continue;
+      const died =
+        (after === undefined ? before.recordCount : deletedByFiles(draft, after)) - deletedByFiles(draft.base, before);
+      entries += (died < 0n ? -died : died) * BigInt(this.#standing(tableId).length);
+    }
     for (const op of this.#adds) {
       const file = draft.get("data_file", op.tableId, op.dataFileId);
       const rows = file === undefined ? 0n : file.recordCount - deletedByFiles(draft, file);
@@ -172,6 +179,7 @@ export class FileUpkeep {
     const builders = upkeep.of(op.tableId).filter((builder) => !coveredByBackfill.has(builder.indexId));
     if (builders.length === 0) return;
     if (op.entries === "scoped-read") {
+      if (await this.#dataFiles(file).embedsRowIds(draft, file)) throw embeddedIds(file);
       const dead = await deadPositionsAfter(this.#dataFiles(file), draft, view, file, deletes);
       await this.#scan(file, builders, alivePositions(file, dead), add);
       return;
@@ -231,15 +239,15 @@ export class FileUpkeep {
       return positions.map((position) => (file.rowIdStart ?? 0n) + BigInt(position));
     }
     const ids: bigint[] = [];
-    for await (const batch of scanFile(files.source(draft, file), { columns: [], rowIds: "lineage", positions })) {
-      if (batch.rowIds !== null) ids.push(...batch.rowIds);
+    for await (const batch of rowIdBatches(files.source(draft, file), Uint32Array.from(positions).sort())) {
+      for (const rowId of batch) ids.push(rowId);
     }
     return ids;
   }
 
   /** Rows that were there when an index was created, and that the same commit ended afterwards: they get no entry. */
   async #diedAfter(op: CreateIndexOp): Promise<(rowId: bigint) => boolean> {
-    const { draft, view, deletes } = this.#context;
+    const { draft, files } = this.#context;
     const expired = op.fileIds.flatMap((fileId) => {
       if (draft.get("data_file", op.tableId, fileId) !== undefined) return [];
       const added = this.#adds.find(({ dataFileId }) => dataFileId === fileId);
@@ -250,9 +258,13 @@ export class FileUpkeep {
       const fate = this.#fates.get(fileId);
       if (fate?.after === undefined) continue;
       for (const { rowId } of fate.removals) rows.add(rowId);
-      if (!fate.scoped) continue;
-      const dead = await deadPositionsAfter(this.#dataFiles(fate.after), draft, view, fate.after, deletes);
-      for (const position of dead) rows.add((fate.after.rowIdStart ?? 0n) + BigInt(position));
+      if (fate.scoped) for (const rowId of await this.#deadRowIds(fate.after)) rows.add(rowId);
+    }
+    for (const { dataFileId } of expired) {
+      // What the commit itself added embeds no ids.
+      const file = draft.base.get("data_file", op.tableId, dataFileId);
+      if (file === undefined || files === undefined || !(await files.embedsRowIds(draft, file))) continue;
+      for await (const ids of rowIdBatches(files.source(draft, file))) for (const rowId of ids) rows.add(rowId);
     }
     return (rowId) => rows.has(rowId) || expired.some((file) => inDenseRange(file, rowId));
   }
@@ -290,4 +302,12 @@ export class FileUpkeep {
       { remedy: "Open the catalog with dataPath, or supply the entries." },
     );
   }
+}
+
+/** A registration gives its rows the ids that follow one another, and readers would take those in the file instead. */
+function embeddedIds(file: DataFile): ConstraintError {
+  return new ConstraintError(
+    `data file ${quoted(file.path)} embeds row ids, and registering it gives its rows new ones`,
+    { remedy: "Write the file without a row id column." },
+  );
 }

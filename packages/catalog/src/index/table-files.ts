@@ -13,6 +13,7 @@ import {
   FooterCache,
   type NameMap,
   readDeletePositions,
+  scanFile,
 } from "@moraine/scoped-reader";
 import { type DataStoreSet, type ReadView, resolveDataPath, rowKey } from "@moraine/store";
 import { rangeOfPrefix } from "../engine/load-state.js";
@@ -72,6 +73,13 @@ export class TableFiles {
     return await embedsRowIds(this.source(reader, file));
   }
 
+  /** Ids of all rows of a file, dead or alive. */
+  async rowIds(reader: CatalogReader, file: EntityValue["data_file"]): Promise<bigint[]> {
+    const ids: bigint[] = [];
+    for await (const batch of rowIdBatches(this.source(reader, file))) for (const rowId of batch) ids.push(rowId);
+    return ids;
+  }
+
   /** Positions of a data file's rows that its live delete files and inline file deletes name. */
   async deadPositions(reader: CatalogReader, view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
     const target = this.source(reader, file);
@@ -109,6 +117,17 @@ export async function inlineFileDeletes(view: ReadView, file: EntityValue["data_
     }
   }
   return dead;
+}
+
+/** The row ids of a file's rows, batch by batch: those that it embeds, else those that its first one opens. */
+export async function* rowIdBatches(
+  source: FileSource,
+  positions?: Uint32Array,
+): AsyncIterableIterator<BigUint64Array> {
+  for await (const { rowIds } of scanFile(source, { columns: [], rowIds: "lineage", positions })) {
+    if (rowIds === null) throw new Error("a scoped read in lineage mode gave no row ids");
+    yield rowIds;
+  }
 }
 
 function nameMapOf(reader: CatalogReader, file: EntityValue["data_file"]): NameMap | undefined {

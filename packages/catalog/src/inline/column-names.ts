@@ -9,6 +9,7 @@ import { rangeOfPrefix } from "../engine/load-state.js";
 export class ColumnNames {
   readonly #versions = new Map<bigint, ColumnValue[]>();
 
+  /** Where versions overlap, the first one counts. */
   constructor(current: Iterable<ColumnValue>, past: Iterable<ColumnValue>) {
     for (const version of [...past, ...current]) {
       const known = this.#versions.get(version.columnId);

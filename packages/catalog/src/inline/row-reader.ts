@@ -7,7 +7,10 @@ import { ColumnNames, readColumnHistory } from "./column-names.js";
 import { type ChunkColumn, decodeChunk } from "./decode.js";
 import type { InlineRegistry } from "./registry.js";
 
-/** What a row reader works with. `base` is the catalog before the commit, whose columns the stored chunks belong to. */
+/**
+ * What a row reader works with. `base` is the catalog before the commit, whose columns the stored chunks belong to; `draft` is
+ * the catalog with the commit, whose columns the files belong to that it adds.
+ */
 export interface RowReaderContext {
   readonly view: ReadView;
   readonly registry: InlineRegistry;
@@ -48,8 +51,10 @@ export class RowReader {
   async namesOf(tableId: bigint): Promise<ColumnNames> {
     const known = this.#names.get(tableId);
     if (known !== undefined) return known;
-    const { base, view } = this.#context;
-    const names = new ColumnNames(base.list("column", tableId), await readColumnHistory(view, tableId));
+    const { base, draft, view } = this.#context;
+    // A version that the commit makes comes before the one that it ends, which is still open-ended in the base.
+    const current = [...draft.list("column", tableId), ...base.list("column", tableId)];
+    const names = new ColumnNames(current, await readColumnHistory(view, tableId));
     this.#names.set(tableId, names);
     return names;
   }

@@ -20,10 +20,16 @@ import { chunkTable } from "../inline/slice.js";
 const parquet = createRequire(import.meta.url)("parquet-wasm/node") as typeof import("parquet-wasm/node");
 
 /** A column of a file that a test writes. */
-export interface FileColumn {
-  readonly fieldId: bigint;
+export interface WrittenColumn {
+  /** `undefined` for a column without one, as other writers than DuckLake write it. */
+  readonly fieldId: bigint | undefined;
   readonly name: string;
   readonly columnType: string;
+}
+
+/** A column of a table, in its files by its field id. */
+export interface FileColumn extends WrittenColumn {
+  readonly fieldId: bigint;
 }
 
 /** Size and footer of a written file, as registrations want them. */
@@ -33,8 +39,15 @@ export interface FileFacts {
   readonly footerSize: number;
 }
 
-/** Writes rows of plain values as a Parquet file with field ids. */
-export function dataFileBytes(columns: readonly FileColumn[], rows: readonly PlainRow[]): FileFacts {
+/** The column in which DuckLake keeps the ids of rows that do not follow one another. */
+export const rowIdColumn: FileColumn = {
+  fieldId: 2_147_483_540n,
+  name: "_ducklake_internal_row_id",
+  columnType: "BIGINT",
+};
+
+/** Writes rows of plain values as a Parquet file. */
+export function dataFileBytes(columns: readonly WrittenColumn[], rows: readonly PlainRow[]): FileFacts {
   const inline = columns.map(({ name, columnType }) => ({ name, columnType, nullsAllowed: true, children: [] }));
   const table = chunkTable(parseSchema(encodeSchema(inline)), encodeBody(encodeRows(inline, rows)), rows.length);
   const fields = table.schema.fields.map((field, at) => withFieldId(field, columns[at]!.fieldId));
@@ -53,7 +66,8 @@ export function deleteFileBytes(path: string, positions: readonly number[]): Fil
   return facts(new Table({ file_path: filePath, pos }));
 }
 
-function withFieldId(field: Field, id: bigint): Field {
+function withFieldId(field: Field, id: bigint | undefined): Field {
+  if (id === undefined) return field;
   return new Field(field.name, field.type, field.nullable, new Map([["PARQUET:field_id", String(id)]]));
 }
 

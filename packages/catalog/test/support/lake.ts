@@ -18,7 +18,7 @@ import {
   type PlainRow,
   type Transaction,
 } from "../../src/index.js";
-import { dataFileBytes, deleteFileBytes } from "../../src/testing/parquet-files.js";
+import { dataFileBytes, deleteFileBytes, rowIdColumn, type WrittenColumn } from "../../src/testing/parquet-files.js";
 import type { DataFile } from "../../src/verbs/data-files.js";
 import type { DeleteFile } from "../../src/verbs/delete-files.js";
 import { HookedStore } from "./hooked-store.js";
@@ -41,6 +41,15 @@ export interface IndexOptions {
   readonly unique?: boolean;
   readonly name?: string;
   readonly orders?: Parameters<Transaction["createIndex"]>[0]["orders"];
+}
+
+export interface FileOptions {
+  /** Ids that the file embeds, one for each row. Default: none. */
+  readonly rowIds?: readonly bigint[];
+  /** Default: the table's, with field ids. */
+  readonly columns?: readonly WrittenColumn[];
+  /** Default: the table's. */
+  readonly folder?: string;
 }
 
 let lakes = 0;
@@ -152,13 +161,18 @@ export class Lake {
   }
 
   /** Writes a data file of a table and gives what registers it. */
-  async writeFile(table: TableId, rows: readonly PlainRow[]): Promise<DataFile> {
+  async writeFile(table: TableId, rows: readonly PlainRow[], options: FileOptions = {}): Promise<DataFile> {
     const snapshot = await this.catalog.snapshot();
-    const columns = snapshot.columnsOf(table).map(({ id, name, columnType }) => ({ fieldId: id, name, columnType }));
+    const live = snapshot.columnsOf(table).map(({ id, name, columnType }) => ({ fieldId: id, name, columnType }));
+    const columns: WrittenColumn[] = options.columns?.slice() ?? live;
+    const { rowIds } = options;
+    if (rowIds !== undefined) columns.push(rowIdColumn);
+    const values =
+      rowIds === undefined ? rows : rows.map((row, position) => ({ ...row, [rowIdColumn.name]: rowIds[position] }));
     files += 1;
     const path = `data-${files}.parquet`;
-    const { bytes, fileSizeBytes, footerSize } = dataFileBytes(columns, rows);
-    await this.data.put(folderOf(snapshot, table) + path, bytes);
+    const { bytes, fileSizeBytes, footerSize } = dataFileBytes(columns, values);
+    await this.data.put((options.folder ?? folderOf(snapshot, table)) + path, bytes);
     return { path, recordCount: rows.length, fileSizeBytes, footerSize };
   }
 

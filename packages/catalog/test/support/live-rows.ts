@@ -54,9 +54,14 @@ export async function liveRows(scope: ReadScope, { store, data, past }: LakeRead
     const ids = content.schema.fields.findIndex(
       (field) => field.metadata.get("PARQUET:field_id") === embeddedRowIdField,
     );
+    const { fields } = content.schema;
+    // Where a file has no field ids, its columns are called as the table's were when it was registered.
+    const hasIds = fields.some((field) => field.metadata.has("PARQUET:field_id"));
+    const then = hasIds ? [] : (await past(file.beginSnapshot)).columnsOf(table);
     const vectors = columns.map((column) => {
-      const at = content.schema.fields.findIndex(
-        (field) => field.metadata.get("PARQUET:field_id") === String(column.id),
+      const named = then.find(({ id }) => id === column.id)?.name;
+      const at = fields.findIndex((field) =>
+        hasIds ? field.metadata.get("PARQUET:field_id") === String(column.id) : field.name === named,
       );
       return { column, vector: at < 0 ? undefined : content.getChildAt(at) };
     });

@@ -1,5 +1,13 @@
-import { currentKey, decodeValue, encodeValue, IndexDefinitionValue, type IndexId, type TableId } from "@moraine/codec";
-import { BatchBuilder, DataStoreSet, getOne, openStore } from "@moraine/store";
+import {
+  currentKey,
+  DataFileValue,
+  decodeValue,
+  encodeValue,
+  IndexDefinitionValue,
+  type IndexId,
+  type TableId,
+} from "@moraine/codec";
+import { BatchBuilder, DataStoreSet, getOne, openStore, type ReadView } from "@moraine/store";
 import { onTestFinished } from "vitest";
 import { Catalog } from "../../src/index.js";
 import type { Lake } from "./lake.js";
@@ -14,13 +22,31 @@ export async function plantIndexState(
   index: IndexId,
   state: "building" | "maintaining" | "poisoned",
 ): Promise<Catalog> {
+  return await planted(lake, async (store, batch) => {
+    const key = currentKey("index", table, index);
+    const definition = decodeValue(IndexDefinitionValue, (await getOne(store, key))!);
+    const changed = state === "poisoned" ? { ...definition, poisoned: true } : { ...definition, buildState: state };
+    batch.put(key, encodeValue(IndexDefinitionValue, changed));
+  });
+}
+
+/** Lets every data file of a table claim so many rows, as a large one would have, and opens the catalog again. */
+export async function plantRecordCounts(lake: Lake, table: TableId, recordCount: bigint): Promise<Catalog> {
+  const files = (await lake.catalog.snapshot()).dataFilesOf(table);
+  return await planted(lake, async (store, batch) => {
+    for (const { id } of files) {
+      const key = currentKey("data_file", table, id);
+      const file = decodeValue(DataFileValue, (await getOne(store, key))!);
+      batch.put(key, encodeValue(DataFileValue, { ...file, recordCount }));
+    }
+  });
+}
+
+async function planted(lake: Lake, plant: (store: ReadView, batch: BatchBuilder) => Promise<void>): Promise<Catalog> {
   await lake.catalog.close();
   const store = await openStore(lake.location);
-  const key = currentKey("index", table, index);
-  const definition = decodeValue(IndexDefinitionValue, (await getOne(store, key))!);
   const batch = new BatchBuilder();
-  const planted = state === "poisoned" ? { ...definition, poisoned: true } : { ...definition, buildState: state };
-  batch.put(key, encodeValue(IndexDefinitionValue, planted));
+  await plant(store, batch);
   await store.write(batch.finish());
   await store.close();
   const catalog = await Catalog.open({
