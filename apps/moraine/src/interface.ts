@@ -1188,7 +1188,7 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Sets an option of a scope. Makes no snapshot. `constraint` for the global `encrypted`, which is fixed when the store is
-   * made.
+   * made, and `data_path`, which is fixed by the first `open` that names one.
    *
    * @example
    * await catalog.commit((tx) => tx.setOption({ scope: "global", key: "target_file_size", value: "512MB" }));
@@ -1438,6 +1438,11 @@ export interface CreateIndexArguments {
    * rows are always read by moraine.
    */
   readonly backfill?: Backfill;
+  /**
+   * The head at which the entries of `backfill` were read. With it, the commit fails with `commit_conflict` where another one
+   * has landed since, and the entries are to be read again; without it, entries that have become outdated are a `constraint`.
+   */
+  readonly backfillSnapshot?: SnapshotId;
 }
 
 export interface DropIndexArguments {

@@ -56,8 +56,8 @@ describe("the contract", () => {
     const verbs =
       holds<
         [
-          Same<VerbArguments<contract.Transaction>, VerbArguments<Omit<engine.Transaction, "end">>>,
-          Same<VerbResults<contract.Transaction>, VerbResults<Omit<engine.Transaction, "end">>>,
+          Same<VerbArguments<contract.Transaction>, VerbArguments<Omit<engine.Transaction, "end" | "recordDataPath">>>,
+          Same<VerbResults<contract.Transaction>, VerbResults<Omit<engine.Transaction, "end" | "recordDataPath">>>,
           Same<VerbArguments<contract.CatalogSnapshot>, VerbArguments<Snapshot>>,
           Same<VerbResults<contract.CatalogSnapshot>, VerbResults<Snapshot>>,
           Same<VerbArguments<contract.ReadScope>, VerbArguments<engine.ReadScope>>,

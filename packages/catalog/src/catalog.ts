@@ -142,9 +142,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     checkDataPath(recorded, dataPath);
     const catalog = new Catalog(options, head);
     if (dataPath !== undefined && recorded === undefined) {
-      await catalog.commit((transaction) =>
-        transaction.setOption({ scope: "global", key: "data_path", value: dataPath }),
-      );
+      await catalog.commit((transaction) => transaction.recordDataPath(dataPath));
     }
     return catalog;
   }

@@ -107,9 +107,7 @@ export class ReadScope implements Disposable {
   /** Live inline rows of a table, at the head or as they were at an earlier snapshot, by row id. */
   async recentRows(args: RecentRowsArguments): Promise<RecentRow[]> {
     const { table, at: asked } = checkKnown(args, recentRowsNames, "arguments");
-    const head = this.#state.head.snapshotId;
-    const at = asked === undefined ? head : checkId(asked, "at");
-    if (at > head) throw new NotFoundError(`snapshot ${at}: the head is ${head}`);
+    const at = asked === undefined ? this.#state.head.snapshotId : this.#past(checkId(asked, "at"));
     return await scanInlineRows(this.#open(), this.#registry, checkTable(table), { kind: "table", at });
   }
 
@@ -124,7 +122,7 @@ export class ReadScope implements Disposable {
     const { table, scan } = checkKnown(args, scanInlineNames, "arguments");
     checkObject(scan, "scan");
     checkOneOf(scan.kind, ["table", "insertions", "deletions", "flush"], "scan.kind");
-    checkId(scan.at, "scan.at");
+    this.#past(checkId(scan.at, "scan.at"));
     if (scan.kind === "insertions" || scan.kind === "deletions") {
       checkKnown(scan, spanScanNames, "scan");
       checkId(scan.start, "scan.start");
@@ -132,6 +130,12 @@ export class ReadScope implements Disposable {
       checkKnown(scan, headScanNames, "scan");
     }
     return await scanInlineRows(this.#open(), this.#registry, checkTable(table), scan);
+  }
+
+  #past(at: bigint): bigint {
+    const head = this.#state.head.snapshotId;
+    if (at > head) throw new NotFoundError(`snapshot ${at}: the head is ${head}`);
+    return at;
   }
 
   release(): void {

@@ -7,17 +7,18 @@ import type {
   PartitionId,
   RowId,
   SchemaId,
+  SnapshotId,
   SortId,
   TableId,
   ViewId,
 } from "@moraine/codec";
-import { ClosedError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
+import { ClosedError, CommitConflictError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import { type InlineDeleteArguments, inlineDelete } from "./inline/delete.js";
 import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush.js";
 import { type InlineInsertArguments, inlineInsert } from "./inline/insert.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { Backfill, CommitDraft, FileEntries, FileRemovals } from "./operations.js";
-import { checkArray, checkKnown, checkObject, checkOneOf, type Names } from "./verbs/arguments.js";
+import { checkArray, checkId, checkKnown, checkObject, checkOneOf, type Names, orDefault } from "./verbs/arguments.js";
 import {
   addColumn,
   type AddColumnArguments,
@@ -48,7 +49,13 @@ import {
   type DropIndexArguments,
 } from "./verbs/index-definitions.js";
 import { createMacro, type CreateMacroArguments, dropMacro, type DropMacroArguments } from "./verbs/macros.js";
-import { setOption, type SetOptionArguments, unsetOption, type UnsetOptionArguments } from "./verbs/options.js";
+import {
+  recordDataPath,
+  setOption,
+  type SetOptionArguments,
+  unsetOption,
+  type UnsetOptionArguments,
+} from "./verbs/options.js";
 import {
   clearPartitioning,
   type ClearPartitioningArguments,
@@ -131,6 +138,11 @@ export interface CreateIndexArguments extends Omit<CreateIndexDefinitionArgument
    * rows are always read by moraine.
    */
   readonly backfill?: Backfill;
+  /**
+   * The head at which the entries of `backfill` were read. With it, the commit fails with `commit_conflict` where another one
+   * has landed since; without it, entries that have become outdated are refused as incomplete or foreign.
+   */
+  readonly backfillSnapshot?: SnapshotId;
 }
 
 const createIndexNames: Names<CreateIndexArguments> = {
@@ -141,6 +153,7 @@ const createIndexNames: Names<CreateIndexArguments> = {
   orders: true,
   maintenance: true,
   backfill: true,
+  backfillSnapshot: true,
 };
 
 /**
@@ -237,8 +250,9 @@ export class Transaction extends CatalogSnapshot {
   /** Creates an index and, in the same commit, the entries of every live row. */
   createIndex(args: CreateIndexArguments): IndexId {
     return this.#run(
-      (draft, { backfill, ...definition }) => {
+      (draft, { backfill, backfillSnapshot, ...definition }) => {
         checkBackfill(backfill);
+        checkBackfillSnapshot(draft, backfill, backfillSnapshot);
         const columns = this.#columnIds(definition.table, checkArray(definition.columns, "columns"));
         const indexId = createIndexDefinition(draft, { ...definition, columns });
         const fileIds = draft.list("data_file", definition.table).map((file) => file.dataFileId);
@@ -268,7 +282,7 @@ export class Transaction extends CatalogSnapshot {
     return this.#run(
       (draft, { entries, ...file }) => {
         const registered = registerDataFile(draft, file);
-        const checked = checkEntries(draft, file.table, entries ?? [], "entries");
+        const checked = checkEntries(draft, file.table, orDefault<FileEntries>(entries, []), "entries");
         draft.indexOps.push({
           kind: "add_file",
           tableId: file.table,
@@ -288,7 +302,7 @@ export class Transaction extends CatalogSnapshot {
     this.#run(
       (draft, { removals, ...file }) => {
         expireDataFile(draft, file);
-        const checked = checkEntries(draft, file.table, removals ?? [], "removals");
+        const checked = checkEntries(draft, file.table, orDefault<FileRemovals>(removals, []), "removals");
         draft.indexOps.push({ kind: "file_rows", tableId: file.table, dataFileId: file.file, removals: checked });
       },
       args,
@@ -300,7 +314,7 @@ export class Transaction extends CatalogSnapshot {
     return this.#run(
       (draft, { removals, ...file }) => {
         const deleteFileId = registerDeleteFile(draft, file);
-        const checked = checkEntries(draft, file.table, removals ?? [], "removals");
+        const checked = checkEntries(draft, file.table, orDefault<FileRemovals>(removals, []), "removals");
         draft.indexOps.push({
           kind: "file_rows",
           tableId: file.table,
@@ -370,6 +384,11 @@ export class Transaction extends CatalogSnapshot {
     this.#run(unsetOption, args);
   }
 
+  /** For `Catalog.open`: the one time at which a data path is recorded. */
+  recordDataPath(dataPath: string): void {
+    this.#run((draft) => recordDataPath(draft, dataPath), {});
+  }
+
   setTag(args: SetTagArguments): void {
     this.#run(setTag, args);
   }
@@ -391,12 +410,27 @@ export class Transaction extends CatalogSnapshot {
   }
 }
 
-/** Refuses entries of an index that the table does not have at this point of the commit: they would silently go nowhere. */
 function checkBackfill(backfill: Backfill | undefined): void {
   if (backfill === undefined || backfill === "scoped-read") return;
   for (const [at, entry] of checkArray(backfill, "backfill").entries()) checkObject(entry, `backfill[${at}]`);
 }
 
+/** Entries of a caller describe one head. At any other one they may lack rows, or have dead ones: they are derived again. */
+function checkBackfillSnapshot(draft: CommitDraft, backfill: Backfill | undefined, snapshot: bigint | undefined): void {
+  if (snapshot === undefined) return;
+  if (!Array.isArray(backfill)) {
+    throw new InvalidArgumentError("backfillSnapshot says when a backfill was read, and none is given", {
+      remedy: "Leave backfillSnapshot out, or give the entries that were read at it.",
+    });
+  }
+  const head = draft.base.head.snapshotId;
+  if (checkId(snapshot, "backfillSnapshot") === head) return;
+  throw new CommitConflictError(`the backfill describes snapshot ${String(snapshot)}, and the head is ${head}`, {
+    remedy: "Derive the entries again, at the head, and repeat the commit.",
+  });
+}
+
+/** Refuses entries of an index that the table does not have at this point of the commit: they would silently go nowhere. */
 function checkEntries<T extends readonly { readonly index: bigint }[] | "scoped-read">(
   draft: CommitDraft,
   table: TableId,

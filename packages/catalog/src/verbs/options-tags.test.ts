@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { OptionScope } from "../model/option-scope.js";
 import { codeOf } from "../testing/errors.js";
 import { Session } from "../testing/session.js";
-import { setOption, unsetOption } from "./options.js";
+import { recordDataPath, setOption, unsetOption } from "./options.js";
 import { createTable } from "./tables.js";
 import { removeTag, setTag } from "./tags.js";
 import { createView } from "./views.js";
@@ -57,7 +57,7 @@ describe("options", () => {
     expect(draft.isEmpty).toBe(true);
   });
 
-  it("need a live scope and a key, and keep the global encrypted as it is", () => {
+  it("need a live scope and a key, and keep the global encrypted and data_path as they are", () => {
     const { session, table } = start();
     const draft = session.draft();
     const set = (scope: OptionScope, key: string) => codeOf(() => setOption(draft, { scope, key, value: "v" }));
@@ -66,6 +66,9 @@ describe("options", () => {
     expect(set("global", "")).toBe("invalid_argument");
     expect(set("global", "encrypted")).toBe("constraint");
     expect(codeOf(() => unsetOption(draft, { scope: "global", key: "encrypted" }))).toBe("constraint");
+    expect(set("global", "data_path")).toBe("constraint");
+    expect(codeOf(() => unsetOption(draft, { scope: "global", key: "data_path" }))).toBe("constraint");
+    expect(codeOf(() => recordDataPath(draft, "elsewhere/"))).toBe("constraint");
     expect(set({ table }, "encrypted")).toBeUndefined();
     expect(set("everywhere" as "global", "k")).toBe("invalid_argument");
     expect(set({} as { table: TableId }, "k")).toBe("invalid_argument");

@@ -10,6 +10,8 @@ export interface SetOptionArguments {
   readonly value: string;
 }
 
+const dataPathKey = "data_path";
+
 const setOptionNames: Names<SetOptionArguments> = { scope: true, key: true, value: true };
 
 export interface UnsetOptionArguments {
@@ -21,7 +23,7 @@ const unsetOptionNames: Names<UnsetOptionArguments> = { scope: true, key: true }
 
 /**
  * Sets an option of a scope. Makes no snapshot. `not_found` for a schema or table that is not live, `constraint` for
- * the global `encrypted`, which is fixed when the store is made.
+ * the global `encrypted`, which is fixed when the store is made, and `data_path`, which is fixed when it is first named.
  */
 export function setOption(draft: Draft, args: SetOptionArguments): void {
   const { ids, key } = checkTarget(draft, checkKnown(args, setOptionNames, "arguments"));
@@ -39,6 +41,15 @@ export function unsetOption(draft: Draft, args: UnsetOptionArguments): void {
   else draft.put("option", ids, { options });
 }
 
+/** Records where the data files of a lake stand, once: the files that it has registered are relative to it. */
+export function recordDataPath(draft: Draft, dataPath: string): void {
+  const ids = optionIds("global");
+  const options = new Map(draft.get("option", ...ids)?.options);
+  if (options.has(dataPathKey)) throw fixed(dataPathKey);
+  options.set(dataPathKey, dataPath);
+  draft.put("option", ids, { options });
+}
+
 /** Removes every option of a scope that ceases to be. */
 export function removeOptions(draft: Draft, scope: OptionScope): void {
   const ids = optionIds(scope);
@@ -51,10 +62,16 @@ function checkTarget(draft: Draft, args: UnsetOptionArguments): { ids: [bigint, 
   if (scope !== "global" && "schema" in scope) requireSchema(draft, scope.schema);
   if (scope !== "global" && "table" in scope) requireTable(draft, scope.table);
   checkName(key, "key");
-  if (scope === "global" && key === "encrypted") {
-    throw new ConstraintError("the global option encrypted is fixed when the store is made", {
-      remedy: "Create another store with the wanted setting.",
-    });
-  }
+  if (scope === "global" && (key === "encrypted" || key === dataPathKey)) throw fixed(key);
   return { ids: optionIds(scope), key };
+}
+
+function fixed(key: string): ConstraintError {
+  return key === dataPathKey
+    ? new ConstraintError("the global option data_path is fixed when a data path is first named", {
+        remedy: "Name it when the catalog is opened; make another store for another data path.",
+      })
+    : new ConstraintError(`the global option ${key} is fixed when the store is made`, {
+        remedy: "Create another store with the wanted setting.",
+      });
 }
