@@ -11,6 +11,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { Catalog, type CommitClosure } from "../catalog.js";
 import type { FileEntries, FileIndexRemoval, FileRemovals } from "../operations.js";
+import type { Transaction } from "../transaction.js";
 import {
   type ModelFile,
   type ModelIndex,
@@ -74,6 +75,19 @@ describe("index entries against live rows", () => {
 interface Move {
   readonly name: string;
   readonly stage: CommitClosure<(model: ModelTable) => ModelTable>;
+}
+
+interface InsertMove extends Move {
+  readonly stage: (tx: Transaction) => (model: ModelTable) => ModelTable;
+  readonly rowCount: number;
+}
+
+/** One commit of a race: what became of it, and what it did to the model when its closure last ran. */
+interface Contender {
+  readonly move: InsertMove;
+  readonly outcome: "landed" | "refused";
+  readonly effect: (model: ModelTable) => ModelTable;
+  readonly snapshotId: bigint | undefined;
 }
 
 class Sequence {
@@ -146,26 +160,47 @@ class Sequence {
     if (outcome === "landed") this.#model = model;
   }
 
-  /** Commits that start together: each one lands whole or not at all, whatever the others do. */
+  /**
+   * Commits that start together: each one lands whole or not at all. Callers are told in the order in which their commits
+   * take effect, the refused ones among them at the place where they would have. So the model can follow, and knows of each
+   * one whether it had to land: it had to unless a row that is there already, or one of its own, holds one of its values.
+   */
   async #race(): Promise<void> {
-    const moves = Array.from({ length: 2 + this.#random.below(3) }, () => this.#insertMove());
-    const order: { readonly name: string; readonly outcome: string }[] = [];
+    const rows = this.#rows(3);
+    const moves = Array.from({ length: 2 + this.#random.below(4) }, () =>
+      // Some bring rows that others bring as well, and not all give their turn away.
+      this.#random.chance(0.5) ? this.#insertMove([this.#random.pick(rows), ...this.#rows(1)]) : this.#insertMove(),
+    );
+    const waits = moves.map(() => this.#random.below(3));
+    const told: Contender[] = [];
     await Promise.all(
-      moves.map(async (move) => {
-        let effect: ((model: ModelTable) => ModelTable) | undefined;
+      moves.map(async (move, at) => {
+        let effect: Contender["effect"] = (model) => model;
+        let snapshotId: bigint | undefined;
+        const run: CommitClosure<void> = (tx) => {
+          effect = move.stage(tx);
+        };
+        const runLater: CommitClosure<void> = async (tx) => {
+          for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+          await run(tx);
+        };
         const outcome = await attempt(async () => {
-          await this.#lake.catalog.commit(async (tx) => {
-            effect = await move.stage(tx);
-          });
+          const result = await this.#lake.catalog.commit(waits[at] === 0 ? runLater : run);
+          snapshotId = result.snapshotId;
         });
-        order.push({ name: move.name, outcome });
-        const next = effect?.(this.#model);
-        if (outcome === "landed" && next !== undefined) this.#model = next;
-        else if (next !== undefined) expect(outcome).toBe("refused");
+        told.push({ move, outcome, effect, snapshotId });
       }),
     );
-    this.log.push(`race(${order.map(({ name, outcome }) => `${name} ${outcome}`).join(", ")})`);
-    expect(expectedEntries(this.#model)).toBeDefined();
+    this.log.push(`race(${told.map(({ move, outcome }) => `${move.name} ${outcome}`).join(", ")})`);
+    const snapshots = told.flatMap(({ snapshotId }) => snapshotId ?? []);
+    expect(snapshots).toEqual([...new Set(snapshots)].sort(ascending));
+    for (const { move, outcome, effect } of told) {
+      const next = effect(this.#model);
+      // Its closure ran on just this state, so none of the row ids that it got has been given out.
+      expect(next.rows.size).toBe(this.#model.rows.size + move.rowCount);
+      expect(outcome).toBe(expectedEntries(next) === undefined ? "refused" : "landed");
+      if (outcome === "landed") this.#model = next;
+    }
   }
 
   async #reopen(): Promise<void> {
@@ -238,10 +273,10 @@ class Sequence {
     return await this.#random.pick(choices)();
   }
 
-  #insertMove(): Move {
-    const values = this.#rows(1 + this.#random.below(4));
+  #insertMove(values = this.#rows(1 + this.#random.below(4))): InsertMove {
     return {
       name: `insert ${values.length}`,
+      rowCount: values.length,
       stage: (tx) => {
         const first = tx.inlineInsert({ table: this.#table, rows: values.map((row) => this.#byName(row)) });
         return (model) => {
@@ -531,7 +566,9 @@ class Sequence {
         }
       }
     }
-    expect(sorted(entries)).toEqual(sorted(expectedEntries(this.#model) ?? new Map()));
+    const expected = expectedEntries(this.#model);
+    if (expected === undefined) throw new Error("two rows of the model claim one key of a unique index");
+    expect(sorted(entries)).toEqual(sorted(expected));
     const inline = await this.#lake.catalog.recentRows({ table: this.#table });
     expect(inline.map(({ rowId }) => rowId)).toEqual([...this.#model.inline].sort(ascending));
   }
