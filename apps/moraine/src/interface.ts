@@ -1482,7 +1482,10 @@ export interface FileIndexRemoval {
   readonly values: readonly unknown[];
 }
 
-/** Where the values of rows that die come from. */
+/**
+ * Where the values of rows that die come from. `"scoped-read"` alone for a file of which rows were deleted one by one, as
+ * counting cannot tell there whether a list is complete: a list is then `constraint`.
+ */
 export type FileRemovals = readonly FileIndexRemoval[] | "scoped-read";
 
 /** Statistics of one column within one file. `min` and `max` are text in DuckLake's form and are not interpreted. */
