@@ -82,12 +82,12 @@ interface InsertMove extends Move {
   readonly rowCount: number;
 }
 
-/** One commit of a race: what became of it, and what it did to the model when its closure last ran. */
+/** One commit of a race: what became of it, and what it did to the model and was to make when its closure last ran. */
 interface Contender {
   readonly move: InsertMove;
   readonly outcome: "landed" | "refused";
   readonly effect: (model: ModelTable) => ModelTable;
-  readonly snapshotId: bigint | undefined;
+  readonly snapshotId: bigint;
 }
 
 class Sequence {
@@ -161,9 +161,9 @@ class Sequence {
   }
 
   /**
-   * Commits that start together: each one lands whole or not at all. Callers are told in the order in which their commits
-   * take effect, the refused ones among them at the place where they would have. So the model can follow, and knows of each
-   * one whether it had to land: it had to unless a row that is there already, or one of its own, holds one of its values.
+   * Commits that start together: each one lands whole or not at all. The snapshot that its closure was to make when it ran
+   * last says on which state it was decided. So the model can follow, and knows of each one whether it had to land: it had to
+   * unless a row of that state, or another one of its own, holds one of its values.
    */
   async #race(): Promise<void> {
     const rows = this.#rows(3);
@@ -172,13 +172,13 @@ class Sequence {
       this.#random.chance(0.5) ? this.#insertMove([this.#random.pick(rows), ...this.#rows(1)]) : this.#insertMove(),
     );
     const waits = moves.map(() => this.#random.below(3));
-    const told: Contender[] = [];
-    await Promise.all(
-      moves.map(async (move, at) => {
+    const contenders = await Promise.all(
+      moves.map(async (move, at): Promise<Contender> => {
         let effect: Contender["effect"] = (model) => model;
-        let snapshotId: bigint | undefined;
+        let snapshotId = 0n;
         const run: CommitClosure<void> = (tx) => {
           effect = move.stage(tx);
+          ({ snapshotId } = tx);
         };
         const runLater: CommitClosure<void> = async (tx) => {
           for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
@@ -186,15 +186,21 @@ class Sequence {
         };
         const outcome = await attempt(async () => {
           const result = await this.#lake.catalog.commit(waits[at] === 0 ? runLater : run);
-          snapshotId = result.snapshotId;
+          expect(result.snapshotId).toBe(snapshotId);
         });
-        told.push({ move, outcome, effect, snapshotId });
+        // Whoever is told finds what it was decided on, and its own commit if that landed.
+        const head = (await this.#lake.catalog.snapshot()).snapshotId;
+        expect(head).toBeGreaterThanOrEqual(outcome === "landed" ? snapshotId : snapshotId - 1n);
+        return { move, outcome, effect, snapshotId };
       }),
     );
-    this.log.push(`race(${told.map(({ move, outcome }) => `${move.name} ${outcome}`).join(", ")})`);
-    const snapshots = told.flatMap(({ snapshotId }) => snapshotId ?? []);
-    expect(snapshots).toEqual([...new Set(snapshots)].sort(ascending));
-    for (const { move, outcome, effect } of told) {
+    // Those that were refused on a state come before the one that landed on it.
+    const landedLast = ({ outcome }: Contender): number => (outcome === "landed" ? 1 : 0);
+    contenders.sort((a, b) => ascending(a.snapshotId, b.snapshotId) || landedLast(a) - landedLast(b));
+    this.log.push(`race(${contenders.map(({ move, outcome }) => `${move.name} ${outcome}`).join(", ")})`);
+    const landed = contenders.filter(({ outcome }) => outcome === "landed").map(({ snapshotId }) => snapshotId);
+    expect(new Set(landed).size).toBe(landed.length);
+    for (const { move, outcome, effect } of contenders) {
       const next = effect(this.#model);
       // Its closure ran on just this state, so none of the row ids that it got has been given out.
       expect(next.rows.size).toBe(this.#model.rows.size + move.rowCount);
