@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { ClosedError, InvalidArgumentError, OpenRacedError, type SnapshotId } from "@moraine/codec";
+import { ClosedError, InvalidArgumentError, type SnapshotId } from "@moraine/codec";
+import { refusedClaim } from "@moraine/index-core";
 import type { DataStoreSet, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CatalogCut } from "./cut.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
 import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
 import { Committer } from "./engine/committer.js";
-import { genesisAttempts, groupMembers } from "./engine/limits.js";
+import { groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
 import { checkDataPath } from "./engine/openable.js";
 import { PendingWrites } from "./engine/pending-writes.js";
@@ -14,6 +15,7 @@ import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
 import { HeadPins, type PinnedHead } from "./engine/scope.js";
 import { Tip } from "./engine/tip.js";
 import type { IndexContext } from "./index/layout.js";
+import { staleHolder } from "./index/stale-holder.js";
 import { TableFiles } from "./index/table-files.js";
 import { InlineRegistry } from "./inline/registry.js";
 import { type FlushHost, flushInlined, type FlushInlinedArguments, type FlushInlinedResult } from "./flush-inlined.js";
@@ -105,6 +107,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
         this.#indexContexts = new Map();
       },
       lost: () => this.#pins.lost(),
+      explained: (error) => (refusedClaim(error) === undefined ? undefined : this.#explained(error)),
       staged: (commit) => this.#registry.note(commit.facts),
       discarded: (commit) => this.#forget(commit),
     });
@@ -113,8 +116,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   /**
    * Opens the catalog of a store, and creates it in a store that is empty.
    *
-   * Errors: `migration_required` for another format, `configuration` for another data path than the one recorded,
-   * `open_raced` when two writers create the store at the same moment.
+   * Errors: `migration_required` for an older format, `unsupported` for a newer one, `configuration` for another data path
+   * than the one recorded, `fenced` when another writer opens the store meanwhile.
    */
   static async open(options: CatalogOptions): Promise<Catalog> {
     try {
@@ -126,9 +129,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   }
 
   static async #open(options: CatalogOptions): Promise<Catalog> {
-    for (let attempt = 1; !(await checkFormat(options.store)); attempt++) {
-      if (attempt > genesisAttempts)
-        throw new OpenRacedError(`the store was still without a catalog after ${genesisAttempts} attempts`);
+    if (!(await checkFormat(options.store))) {
       await bootstrap(options.store, {
         encrypted: options.encrypted ?? false,
         dataPath: options.dataPath,
@@ -280,6 +281,21 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       scope.release();
     }
     return await this.read(run, true);
+  }
+
+  /** A refused claim in the words for its holder, or as it came where nothing can be found out about that. */
+  async #explained(error: unknown): Promise<unknown> {
+    let pinned: PinnedHead | undefined;
+    try {
+      pinned = await this.#pins.pin();
+      const { state, view } = pinned;
+      return (await staleHolder({ state, view, files: this.#context.files }, error)) ?? error;
+    } catch {
+      // The refusal stands, whatever kept us from looking.
+      return error;
+    } finally {
+      pinned?.release();
+    }
   }
 
   #scopeOf(pinned: PinnedHead): ReadScope {

@@ -3,6 +3,21 @@ import type { IndexChange } from "./index-change.js";
 import type { HolderState, PoisonedIndex } from "./planned-entries.js";
 import { quotedName } from "./quoted-name.js";
 
+/** A claim that was refused for a stored entry. */
+export interface RefusedClaim {
+  readonly indexId: bigint;
+  readonly name: string;
+  readonly claimingRowId: bigint;
+  readonly holdingRowId: bigint;
+}
+
+const refusedClaims = new WeakMap<object, RefusedClaim>();
+
+/** What an error refused, where that is a claim to a value under which an entry was stored already. */
+export function refusedClaim(error: unknown): RefusedClaim | undefined {
+  return typeof error === "object" && error !== null ? refusedClaims.get(error) : undefined;
+}
+
 /**
  * What happens to the losing claims of one change: the first refuses the commit, or, in an index that is not enforced
  * yet, they are dropped and counted (specification, "Duplicates poison the build, not the writer").
@@ -25,14 +40,16 @@ export class Collisions {
     const holder: HolderState = own ? "an addition of this commit" : "a row already indexed";
     const { layout, name } = this.#change;
     if (!this.#change.poisonOnDuplicate) {
-      throw new ConstraintError(
+      const refusal = new ConstraintError(
         `index ${quotedName(name)} (id ${layout.indexId}): row ${claimingRowId} claims a value that row ${holdingRowId} holds, ${holder}`,
         {
           remedy: own
             ? "Leave one of the two rows out of the commit."
-            : "Delete the holding row in this commit or an earlier one, or add another value. If that row no longer exists, verify the index.",
+            : "Delete the holding row in this commit or an earlier one, or add another value. If that row is not live, the entry is stale: drop the index and create it again.",
         },
       );
+      if (!own) refusedClaims.set(refusal, { indexId: layout.indexId, name, claimingRowId, holdingRowId });
+      throw refusal;
     }
     this.#dropped++;
     this.#first ??= { indexId: layout.indexId, name, claimingRowId, holdingRowId, holder, dropped: 1 };

@@ -1,4 +1,5 @@
 export { type EntrySize, checkCommitSize, checkEntryCount, type IndexChange, measureChanges } from "./index-change.js";
+export { refusedClaim, type RefusedClaim } from "./collisions.js";
 export { CommitPlanner, type PlannerReport } from "./commit-planner.js";
 export { type HolderState, type PlannedEntries, type PoisonedIndex } from "./planned-entries.js";
 export { lookup, lookupMany, type LookupReport, packEqualityKeys } from "./lookup.js";

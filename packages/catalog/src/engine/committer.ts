@@ -47,6 +47,8 @@ export interface CommitterEvents {
   readonly lost: () => void;
   /** Called when a commit takes its place in the chain of tips. */
   readonly staged: (commit: StagedCommit) => void;
+  /** Says more about a refusal, once that is durable with which it collided. `undefined` where there is no more to say. */
+  readonly explained: (error: unknown) => Promise<unknown> | undefined;
   /** Called for a staged commit that does not land after all. */
   readonly discarded: (commit: StagedCommit) => void;
 }
@@ -432,8 +434,13 @@ export class Committer {
 
   #finish(member: Member): void {
     const outcome = member.latest?.outcome;
-    if (outcome !== undefined && "error" in outcome) this.#rejectMember(member, outcome.error);
-    else this.#settle(member, () => member.resolve(outcome?.result));
+    if (outcome === undefined || !("error" in outcome)) {
+      this.#settle(member, () => member.resolve(outcome?.result));
+      return;
+    }
+    const explained = this.#events.explained(outcome.error);
+    if (explained === undefined) this.#rejectMember(member, outcome.error);
+    else void explained.then((error) => this.#rejectMember(member, error));
   }
 
   /** After a failed write nobody can know what the store holds: the handle is finished and every caller is told. */

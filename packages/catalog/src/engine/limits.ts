@@ -22,9 +22,6 @@ export const forgetEveryCommits = 256;
 /** How often a read-only handle repeats a read that the writer overtook (format.md 7.9). */
 export const readerConsistencyAttempts = 8;
 
-/** How often opening repeats its bootstrap when another writer creates the store at the same moment (format.md 7.9). */
-export const genesisAttempts = 3;
-
 /** A changelog is replayed only if it names at most this share of the entities in memory; beyond it a rescan is quicker (format.md 5.1). */
 export const changelogChurnShare = 0.5;
 

@@ -3,8 +3,9 @@ import { packKeys, type ReadView, valueAt } from "@moraine/store";
 import { checkFormat } from "./bootstrap.js";
 
 /**
- * Fails as `Catalog.open` would for what the store holds: `migration_required` for another format, `configuration` for
- * another data path than the one recorded. For a look at a store before it is opened for writing, which fences its writer.
+ * Fails as `Catalog.open` would for what the store holds: `migration_required` or `unsupported` for another format,
+ * `configuration` for another data path than the one recorded. For a look at a store before it is opened for writing, which
+ * fences its writer.
  */
 export async function checkOpenable(view: ReadView, dataPath: string | undefined): Promise<void> {
   if (!(await checkFormat(view)) || dataPath === undefined) return;
