@@ -1916,6 +1916,74 @@ export interface ColumnStatsInfo {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Diagnostics
+// ---------------------------------------------------------------------------------------------------------------------
+
+// Events go to channels of `node:diagnostics_channel`. They are told while the engine works: a subscriber should be quick, and
+// cannot change the outcome. Without subscribers nothing is measured.
+
+/**
+ * One equality lookup, told on `moraine:index.lookup` when it is resolved.
+ *
+ * @example
+ * import { subscribe, unsubscribe } from "node:diagnostics_channel";
+ * const seen: unknown[] = [];
+ * const note = (event: unknown): void => void seen.push(event);
+ * subscribe("moraine:index.lookup", note);
+ * await catalog.indexLookupMany({ index: byNumber, keys: [[2], [2], [99]] });
+ * unsubscribe("moraine:index.lookup", note);
+ * const { requested, distinct, hits, misses } = seen[0] as { [count: string]: number };
+ * [requested, distinct, hits, misses]; // => [3, 2, 1, 1]
+ */
+export interface LookupEvent {
+  readonly index: bigint;
+  /** Keys asked for, and how many of them were different. A key with NULL counts as asked for only. */
+  readonly requested: number;
+  readonly distinct: number;
+  /** Different keys under which at least one entry was found, and those without. */
+  readonly hits: number;
+  readonly misses: number;
+  /** Row ids found. */
+  readonly rows: number;
+  /** Most reads of the store in flight together. */
+  readonly peakInFlight: number;
+  readonly durationMs: number;
+}
+
+/** Commits that landed in one durable batch, told on `moraine:commit` before their callers are. */
+export interface CommitEvent {
+  /** The newest snapshot of the batch. */
+  readonly snapshot: bigint;
+  readonly commits: number;
+  /** Commits that were refused or cancelled while the batch was put together. */
+  readonly refused: number;
+  /** Records of the batch, index entries included, and their bytes. */
+  readonly records: number;
+  readonly bytes: number;
+  /** Index entries put, deleted, and found as they should be. */
+  readonly entriesPut: number;
+  readonly entriesDeleted: number;
+  readonly entriesUnchanged: number;
+  /** Stored keys read for uniqueness; those found, those absent, and keys known to be absent without a read. */
+  readonly probes: number;
+  readonly probeHits: number;
+  readonly probeMisses: number;
+  readonly knownAbsent: number;
+  /** Reading and planning, and the durable write. */
+  readonly planMs: number;
+  readonly writeMs: number;
+}
+
+/** A writer that was silent for too long and opened its store again, told on `moraine:store.recovery` when that is done. */
+export interface RecoveryEvent {
+  readonly location: string;
+  /** Batches that were not acknowledged and are applied again, and their bytes. */
+  readonly batches: number;
+  readonly bytes: number;
+  readonly durationMs: number;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // Errors
 // ---------------------------------------------------------------------------------------------------------------------
 

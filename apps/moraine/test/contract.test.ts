@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as engine from "@moraine/catalog";
 import * as codec from "@moraine/codec";
+import type * as store from "@moraine/store";
 import * as moraine from "moraine";
 import { describe, expect, it } from "vitest";
 import type * as contract from "../src/interface.js";
@@ -34,6 +35,9 @@ describe("the contract", () => {
         Same<contract.MaintainReport, engine.MaintainReport>,
         Same<contract.MaintenancePass, engine.MaintenancePass>,
         Same<contract.MaintenanceStep, engine.MaintenanceStep>,
+        Same<contract.LookupEvent, engine.LookupEvent>,
+        Same<contract.CommitEvent, engine.CommitEvent>,
+        Same<contract.RecoveryEvent, store.RecoveryEvent>,
         Same<contract.RecentRow, engine.RecentRow>,
         Same<contract.RecentRowsArguments, engine.RecentRowsArguments>,
         Same<contract.InlineScan, engine.InlineScan>,

@@ -35,8 +35,9 @@ export class Collisions {
     return this.#first === null ? null : { ...this.#first, dropped: this.#dropped };
   }
 
-  /** `own`: the holder is an addition of the same commit. */
-  add(claimingRowId: bigint, holdingRowId: bigint, own: boolean): void {
+  /** The holder is an addition of the same commit, one of a commit of the same batch, or an entry of the store. */
+  add(claimingRowId: bigint, holdingRowId: bigint, from: "own" | "staged" | "stored"): void {
+    const own = from === "own";
     const holder: HolderState = own ? "an addition of this commit" : "a row already indexed";
     const { layout, name } = this.#change;
     if (!this.#change.poisonOnDuplicate) {
@@ -48,7 +49,7 @@ export class Collisions {
             : "Delete the holding row in this commit or an earlier one, or add another value. If that row is not live, the entry is stale: drop the index and create it again.",
         },
       );
-      if (!own) refusedClaims.set(refusal, { indexId: layout.indexId, name, claimingRowId, holdingRowId });
+      if (from === "stored") refusedClaims.set(refusal, { indexId: layout.indexId, name, claimingRowId, holdingRowId });
       throw refusal;
     }
     this.#dropped++;

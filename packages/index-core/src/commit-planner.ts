@@ -256,8 +256,9 @@ export class CommitPlanner {
           if (rowWords[key * 2] === addedWords[i * 2] && rowWords[key * 2 + 1] === addedWords[i * 2 + 1]) {
             this.#claimedBy[key] = log.member;
           } else {
-            const own = this.#claimedBy[key] === log.member;
-            collisions.add(additions.rowIds[i]!, this.#keys.rowId(key), own);
+            const claimedBy = this.#claimedBy[key];
+            const holder = claimedBy === log.member ? "own" : claimedBy === 0 ? "stored" : "staged";
+            collisions.add(additions.rowIds[i]!, this.#keys.rowId(key), holder);
           }
         } else {
           if (state !== keyState.absent && spans?.hold(data, start, end) !== true) throw notProbed(change);

@@ -4,6 +4,7 @@ export { dataLimits } from "./data/limits.js";
 export { dropMemoryDataStore } from "./data/memory-data-store.js";
 export { type DataStoreOptions, openDataStore } from "./data/open-data-store.js";
 export type { S3Options } from "./data/s3-client.js";
+export type { RecoveryEvent } from "./diagnostics.js";
 export {
   absent,
   type ByteRange,

@@ -2,6 +2,7 @@ import { ClosedError, FencedError, type MoraineError, StoreError, StoreUnavailab
 import { checkBatch } from "./arguments.js";
 import { getWindowKeys, type Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
+import { recoveryChannel, type RecoveryEvent } from "./diagnostics.js";
 import { Engine, shutdownQuietly, type EngineOptions } from "./engine.js";
 import type {
   KeyRange,
@@ -249,6 +250,7 @@ export class SlateWriter implements WritableStore {
   async #replaceEngine(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
     const old = this.#engine;
+    const began = performance.now();
     try {
       const moment = this.#guard.moment();
       await this.#checkNotDisplaced(old.epoch);
@@ -267,10 +269,17 @@ export class SlateWriter implements WritableStore {
         pending.engine = next;
         pending.applied = this.#apply(next, pending.batch);
       }
+      if (recoveryChannel.hasSubscribers) recoveryChannel.publish(this.#recoveryEvent(performance.now() - began));
     } catch (error) {
       throw this.#end(storeErrorFrom(error, "the store could not be opened again after a stall"));
     }
     detach(old.shutdown(reopened()));
+  }
+
+  #recoveryEvent(durationMs: number): RecoveryEvent {
+    let bytes = 0;
+    for (const { batch } of this.#pending.keys()) bytes += batch.data.length;
+    return { location: this.location, batches: this.#pending.size, bytes, durationMs };
   }
 
   async #checkNotDisplaced(epoch: bigint): Promise<void> {

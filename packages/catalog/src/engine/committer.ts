@@ -10,6 +10,7 @@ import {
 } from "@moraine/codec";
 import { CommitPlanner, measureChanges, type PlannedEntries } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
+import { commitChannel } from "../diagnostics.js";
 import {
   type Attempt,
   type AttemptRunner,
@@ -36,6 +37,7 @@ import {
   writesSomething,
 } from "./member.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
+import { publishCommit } from "./publish-commit.js";
 import type { Tip } from "./tip.js";
 
 export interface CommitterEvents {
@@ -307,14 +309,15 @@ export class Committer {
     const batch = new BatchBuilder();
     const accepted: Member[] = [];
     let group = this.#takeGroup(0);
-    let refused = false;
+    let refused = 0;
+    const planner = new CommitPlanner(this.#store);
+    const beganMs = performance.now();
     try {
-      const planner = new CommitPlanner(this.#store);
       while (group.length > 0) {
         await planner.probe(group.flatMap(indexChangesOf));
         const refusal = this.#planMembers(planner, group, batch, accepted);
         if (refusal === undefined) break;
-        refused = true;
+        refused += 1;
         const later = [...group.slice(group.indexOf(refusal.member) + 1), ...this.#staged.splice(0)];
         this.#discard([refusal.member, ...later]);
         if (refusal.attempt !== undefined) {
@@ -335,10 +338,14 @@ export class Committer {
       await this.#restage([], later);
       return;
     }
-    this.#groupLimit = refused ? Math.max(1, this.#groupLimit >> 1) : Math.min(groupMembers, this.#groupLimit * 2);
+    this.#groupLimit = refused > 0 ? Math.max(1, this.#groupLimit >> 1) : Math.min(groupMembers, this.#groupLimit * 2);
     this.#takeTurns();
+    const plannedMs = performance.now();
     try {
-      await this.#write(accepted, batch);
+      await this.#write(accepted, batch, (last, commits) => {
+        if (!commitChannel.hasSubscribers) return;
+        publishCommit({ batch, report: planner.report, last, commits, refused, beganMs, plannedMs });
+      });
     } catch (error) {
       const failure = asMoraineError(error);
       this.#events.lost();
@@ -407,7 +414,11 @@ export class Committer {
     while (this.#turnTaken) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async #write(accepted: readonly Member[], batch: BatchBuilder): Promise<void> {
+  async #write(
+    accepted: readonly Member[],
+    batch: BatchBuilder,
+    durable: (last: Tip, commits: number) => void,
+  ): Promise<void> {
     const commits = accepted.flatMap(commitsOf);
     const writing = commits.filter(writesSomething);
     const last = writing.at(-1)?.after;
@@ -428,6 +439,7 @@ export class Committer {
       }
       this.#events.landed(last);
       for (const commit of writing) this.#pending.remove(commit.writes);
+      durable(last, writing.length);
     }
     for (const member of accepted) this.#finish(member);
   }

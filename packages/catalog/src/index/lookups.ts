@@ -9,8 +9,16 @@ import {
   type SnapshotId,
   UnsupportedError,
 } from "@moraine/codec";
-import { collectNulls, collectRange, lookup, lookupMany, packEqualityKeys } from "@moraine/index-core";
+import {
+  collectNulls,
+  collectRange,
+  lookup,
+  lookupMany,
+  type LookupReport,
+  packEqualityKeys,
+} from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
+import { lookupChannel, type LookupEvent } from "../diagnostics.js";
 import type { CatalogState } from "../model/state.js";
 import { indexState } from "../model/view-values.js";
 import {
@@ -123,7 +131,13 @@ export function readableIndex<T extends IndexTarget>(
 export async function runLookup(view: ReadView, context: IndexContext, key: readonly unknown[]): Promise<RowId[]> {
   const values = keyValues(context, key, { argument: "key" });
   refuseNulls(values, { argument: "key" });
-  return rowIds(await lookup(view, context.layout, values));
+  const began = lookupChannel.hasSubscribers ? performance.now() : undefined;
+  const found = rowIds(await lookup(view, context.layout, values));
+  if (began !== undefined) {
+    const hits = found.length > 0 ? 1 : 0;
+    publishLookup(context, began, found, { requested: 1, distinct: 1, hits, misses: 1 - hits, peakInFlight: 1 });
+  }
+  return found;
 }
 
 export async function runLookupMany(
@@ -132,7 +146,21 @@ export async function runLookupMany(
   keys: readonly (readonly unknown[])[],
 ): Promise<RowId[]> {
   const values = checkArray(keys, "keys").map((key, at) => keyValues(context, key, { argument: "keys", at }));
-  return rowIds(await lookupMany(view, context.layout, packEqualityKeys(context.layout, values)));
+  const began = lookupChannel.hasSubscribers ? performance.now() : undefined;
+  const report: LookupReport = { requested: 0, distinct: 0, hits: 0, misses: 0, peakInFlight: 0 };
+  const found = rowIds(await lookupMany(view, context.layout, packEqualityKeys(context.layout, values), report));
+  if (began !== undefined) publishLookup(context, began, found, { ...report, requested: values.length });
+  return found;
+}
+
+function publishLookup(context: IndexContext, began: number, found: readonly RowId[], report: LookupReport): void {
+  const event: LookupEvent = {
+    index: context.layout.indexId,
+    ...report,
+    rows: found.length,
+    durationMs: performance.now() - began,
+  };
+  lookupChannel.publish(event);
 }
 
 export async function runRange(view: ReadView, context: IndexContext, args: IndexRangeArguments): Promise<RowId[]> {

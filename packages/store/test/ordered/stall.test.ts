@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "@slatedb/uniffi";
@@ -75,7 +76,14 @@ describe("stall guard", () => {
       await write(store, { a: "1", b: "1" });
       const snapshot = await store.snapshot();
       clock.advance(31 * minute);
+      const recoveries: unknown[] = [];
+      const note = (event: unknown): void => void recoveries.push(event);
+      subscribe("moraine:store.recovery", note);
+      onTestFinished(() => void unsubscribe("moraine:store.recovery", note));
       await write(store, { a: "2" });
+      expect(recoveries).toEqual([
+        { location: store.location, batches: 1, bytes: 2, durationMs: expect.any(Number) as number },
+      ]);
       if (kind === "file") expect(await epochIn(location)).toBe(2n);
       expect(store.failure).toBeNull();
       expect(await rows(store)).toEqual(["a=2", "b=1"]);
