@@ -110,6 +110,21 @@ describe("a data path", () => {
     await (await Catalog.open({ store })).close();
   });
 
+  it("is not told with the credentials that its URL may carry", async () => {
+    for (const dataPath of ["http://user:s3cret@host/x", "s3://KEY:s3cret@bucket/x"]) {
+      const refused = await refusal(() => Catalog.open({ store: "memory://credentials", dataPath }));
+      expect(["configuration", "unsupported"]).toContain(refused.code);
+      expect(refused.message).toContain("***@");
+      expect(refused.message).not.toContain("s3cret");
+    }
+  });
+
+  it("on another machine, or with a NUL character, is refused", async () => {
+    const open = (dataPath: string) => refusal(() => Catalog.open({ store: "memory://elsewhere", dataPath }));
+    expect((await open("file://host/x")).code).toBe("configuration");
+    expect((await open("a\0b")).code).toBe("invalid_argument");
+  });
+
   it("that is a file is refused", async () => {
     const dataPath = join(folder, "a-file");
     writeFileSync(dataPath, "");
@@ -150,6 +165,31 @@ describe("an opening that is refused", () => {
     expect((await refusal(() => Catalog.open({ store }))).code).toBe("unsupported");
     await newer.write(laterFormat());
     await newer.close();
+  });
+});
+
+describe("what a snapshot gives", () => {
+  it("is the caller's own", async () => {
+    await using catalog = await Catalog.open({ store: "memory://own" });
+    const { table, index } = (
+      await catalog.commit((tx) => {
+        const made = tx.createTable({
+          schema: mainSchema,
+          name: "t",
+          columns: [...columns, { name: "l", columnType: "INTEGER" }],
+        });
+        return { table: made, index: tx.createIndex({ table: made, name: "k", columns: ["k"], unique: true }) };
+      })
+    ).value;
+    const snapshot = await catalog.snapshot();
+    for (const given of [snapshot.indexesOf(table)[0], snapshot.indexByName(table, "k")]) {
+      const { columns: ids, directions, nulls } = given as unknown as Record<string, unknown[]>;
+      for (const list of [ids, directions, nulls]) list!.fill(2n);
+    }
+    await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: 1n, l: 2 }] }));
+    const doubled = await refusal(() => catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ k: 1n, l: 3 }] })));
+    expect(doubled.code).toBe("constraint");
+    expect(await catalog.indexLookup({ index, key: [1n] })).toEqual([0n]);
   });
 });
 

@@ -262,8 +262,8 @@ export interface ReadOnlyCatalog extends AsyncDisposable {
    * Row ids of the rows between two bounds, in the index's order. A bound gives values of leading columns; a side that is
    * left out is open. `lower` is the smaller value, whatever the direction of its column: that says only in which order the
    * rows come. In a composite index give both bounds the same leading values, and a bound that stops after them is open
-   * within them. Rows with NULL in a bounded column are not in the range. Errors: as `indexLookup`, and
-   * `invalid_argument` for bounds that do not make one range, for instance in an index of both directions.
+   * within them. Rows with NULL in a bounded column are not in the range, nor those with NULL in the first one where no bound
+   * is given: `indexNulls` reads them. Errors: as `indexLookup`, and `invalid_argument` for bounds that do not make one range, for instance in an index of both directions.
    *
    * Source: specification, "Range and comparison queries".
    *
@@ -1252,7 +1252,7 @@ export interface Transaction extends CatalogSnapshot {
   inlineInsert(args: InlineInsertArguments): RowId;
 
   /**
-   * Ends one row, by its id. A row in a data file is looked up there, and its position recorded as deleted without a delete
+   * Ends one row, by its id; twice in one commit counts once. A row in a data file is looked up there, and its position recorded as deleted without a delete
    * file. Its index entries are moraine's own work, wherever the row is.
    *
    * `not_found` for a row id that was never given out, for a row that has ended already, for one of a file that the same

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import { ConfigurationError } from "@moraine/codec";
+import { describePath } from "@moraine/store";
 
 /** A store's location or a data path, taken apart. Two spellings of one place give the same `url`. */
 export interface Location {
@@ -16,7 +17,7 @@ export interface Location {
 
 /**
  * Takes a location apart by the rules of the store: nothing is percent-decoded, a plain path is relative to the working
- * directory. What the store cannot open is left for it to refuse.
+ * directory. What the store cannot open is left for it to refuse, but for a file on another machine: `configuration`.
  */
 export function parseLocation(text: string): Location {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//u.exec(text)?.[1]?.toLowerCase();
@@ -24,6 +25,11 @@ export function parseLocation(text: string): Location {
     const [authority = "", ...parts] = text.slice(scheme.length + 3).split("/");
     const kept = parts.filter((part) => part !== "");
     return { scheme, authority, parts: kept, url: [`${scheme}://${authority}`, ...kept].join("/") };
+  }
+  if (/^file:\/\/(?!localhost\/)[^/]/iu.test(text)) {
+    throw new ConfigurationError(`${describePath(text)} names another machine`, {
+      remedy: "Write file:///absolute/path.",
+    });
   }
   const path = resolve(text.replace(/^file:(\/\/(localhost)?(?=\/))?(?=\/)/iu, ""));
   return { scheme: "file", authority: "", parts: path.split(sep).filter((part) => part !== ""), url: path };
@@ -55,7 +61,8 @@ function realPathOf(path: string): string {
 export function recordedDataPath(dataPath: string, store: string): string {
   const data = parseLocation(dataPath);
   if (overlaps(followLinks(data), followLinks(parseLocation(store)))) {
-    throw new ConfigurationError(`the data path ${data.url} and the store ${parseLocation(store).url} overlap`, {
+    const places = `the data path ${describePath(data.url)} and the store ${describePath(parseLocation(store).url)}`;
+    throw new ConfigurationError(`${places} overlap`, {
       remedy: "Choose a data path outside of the store, and a store outside of the data path.",
     });
   }

@@ -13,7 +13,9 @@ export function checkNames(value: unknown, argument: string, names: readonly str
 }
 
 export function checkText(value: unknown, argument: string): string {
-  if (typeof value !== "string" || value === "") throw wrong(argument, "a string that is not empty");
+  if (typeof value !== "string" || value === "" || value.includes("\0")) {
+    throw wrong(argument, "a string that is not empty and has no NUL character");
+  }
   return value;
 }
 

@@ -675,6 +675,25 @@ describe("a refused claim says whether its holder is live", () => {
     ],
   ];
 
+  it("a holder that dies right after the refusal was live when it counted", async () => {
+    const { lake, table } = await openTable();
+    await lake.index(table, ["a"], { unique: true });
+    for (let round = 0n; round < 5n; round++) {
+      const rowId = await lake.insert(table, { a: 7n, b: round });
+      const [deleted, ...inserted] = await Promise.allSettled([
+        lake.delete(table, rowId),
+        lake.insert(table, { a: 7n, b: 0n }),
+        lake.insert(table, { a: 7n, b: 1n }),
+      ]);
+      expect(deleted.status).toBe("fulfilled");
+      for (const outcome of inserted) {
+        if (outcome.status === "rejected") expect(String(outcome.reason)).toMatch(/a value that row \d+ holds/u);
+      }
+      await lake.expectVerified(table);
+      for (const { rowId: left } of await lake.catalog.recentRows({ table })) await lake.delete(table, left);
+    }
+  });
+
   it.each(alive)("a row that %s holds the value", async (_, rowId, make) => {
     const failure = await withStale(rowId, make);
     expect(failure.message).toMatch(new RegExp(`a value that row ${rowId} holds, a row already indexed`, "u"));

@@ -9,6 +9,8 @@ export interface RefusedClaim {
   readonly name: string;
   readonly claimingRowId: bigint;
   readonly holdingRowId: bigint;
+  /** Where the entry was stored. It holds the value, so it belongs in no message. */
+  readonly key: Uint8Array;
 }
 
 const refusedClaims = new WeakMap<object, RefusedClaim>();
@@ -35,8 +37,11 @@ export class Collisions {
     return this.#first === null ? null : { ...this.#first, dropped: this.#dropped };
   }
 
-  /** The holder is an addition of the same commit, one of a commit of the same batch, or an entry of the store. */
-  add(claimingRowId: bigint, holdingRowId: bigint, from: "own" | "staged" | "stored"): void {
+  /**
+   * The holder is an addition of the same commit, one of a commit of the same batch, or an entry of the store; `key` then
+   * gives where that lies.
+   */
+  add(claimingRowId: bigint, holdingRowId: bigint, from: "own" | "staged" | "stored", key: () => Uint8Array): void {
     const own = from === "own";
     const holder: HolderState = own ? "an addition of this commit" : "a row already indexed";
     const { layout, name } = this.#change;
@@ -49,7 +54,8 @@ export class Collisions {
             : "Delete the holding row in this commit or an earlier one, or add another value. If that row is not live, the entry is stale: drop the index and create it again.",
         },
       );
-      if (from === "stored") refusedClaims.set(refusal, { indexId: layout.indexId, name, claimingRowId, holdingRowId });
+      if (from === "stored")
+        refusedClaims.set(refusal, { indexId: layout.indexId, name, claimingRowId, holdingRowId, key: key() });
       throw refusal;
     }
     this.#dropped++;

@@ -258,7 +258,8 @@ export class CommitPlanner {
           } else {
             const claimedBy = this.#claimedBy[key];
             const holder = claimedBy === log.member ? "own" : claimedBy === 0 ? "stored" : "staged";
-            collisions.add(additions.rowIds[i]!, this.#keys.rowId(key), holder);
+            const from = start;
+            collisions.add(additions.rowIds[i]!, this.#keys.rowId(key), holder, () => data.slice(from, end));
           }
         } else {
           if (state !== keyState.absent && spans?.hold(data, start, end) !== true) throw notProbed(change);

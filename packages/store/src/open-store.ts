@@ -43,9 +43,10 @@ async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptio
   const walMinAgeMs = checkedMinAge(options.walMinAgeMs);
   const flushDelayMs = checkedDelay(options.flush ?? "eager");
   if (requestTimeoutMs + flushDelayMs > walMinAgeMs / 4) {
-    throw new ConfigurationError("requestTimeoutMs with the flush interval is more than a quarter of walMinAgeMs", {
-      remedy: "Use a shorter timeout or interval.",
-    });
+    throw new ConfigurationError(
+      `requestTimeoutMs and the flush interval are more than ${walMinAgeMs / 4} ms together, a quarter of the time that a writer is trusted unobserved`,
+      { remedy: "Use a shorter timeout or interval." },
+    );
   }
   const backend = openBackend(loops, url, requestTimeoutMs);
   try {

@@ -1,6 +1,6 @@
 import { ConstraintError, type EntityValue } from "@moraine/codec";
-import { refusedClaim } from "@moraine/index-core";
-import type { ReadView } from "@moraine/store";
+import { refusedClaim, type RefusedClaim } from "@moraine/index-core";
+import { getOne, type ReadView } from "@moraine/store";
 import { findLiveRow } from "../inline/chunks.js";
 import { quoted } from "../model/error-text.js";
 import type { CatalogState } from "../model/state.js";
@@ -27,6 +27,8 @@ export async function staleHolder(place: HolderPlace, error: unknown): Promise<C
   const claim = refusedClaim(error);
   const definition = claim === undefined ? undefined : place.state.indexById(claim.indexId);
   if (claim === undefined || definition === undefined) return undefined;
+  // A holder that has died since then has taken its entry along.
+  if (!(await isHeld(place.view, claim))) return undefined;
   if (await mayLive(place, definition.tableId, claim.holdingRowId)) return undefined;
   return new ConstraintError(
     `index ${quoted(claim.name)} (id ${claim.indexId}): row ${claim.claimingRowId} claims a value under which the index holds a stale entry of row ${claim.holdingRowId}, which is not live`,
@@ -35,6 +37,11 @@ export async function staleHolder(place: HolderPlace, error: unknown): Promise<C
       cause: error,
     },
   );
+}
+
+async function isHeld(view: ReadView, { key, holdingRowId }: RefusedClaim): Promise<boolean> {
+  const value = await getOne(view, key);
+  return value?.length === 8 && new DataView(value.buffer, value.byteOffset).getBigUint64(0) === holdingRowId;
 }
 
 async function mayLive({ state, view, files }: HolderPlace, tableId: bigint, rowId: bigint): Promise<boolean> {

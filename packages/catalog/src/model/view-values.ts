@@ -38,7 +38,8 @@ import type {
   ViewInfo,
 } from "./view-types.js";
 
-// One function a kind: a record of the store as callers see it.
+// One function a kind: a record of the store as callers see it. Nothing of a record is handed out as it is: what a caller does
+// to an array that it was given must not reach the catalog.
 
 export function snapshotInfo(value: SnapshotValue): SnapshotInfo {
   return {
@@ -154,7 +155,7 @@ export function indexInfo(value: EntityValue["index"]): IndexInfo {
     id: value.indexId as IndexId,
     tableId: value.tableId as TableId,
     name: value.indexName,
-    columns: value.columnIds as readonly ColumnId[],
+    columns: [...value.columnIds] as ColumnId[],
     directions: value.columnIds.map((_, at) => (value.columnDescending[at] === true ? "desc" : "asc")),
     nulls: value.columnIds.map((_, at) => (value.columnNullsFirst[at] === true ? "first" : "last")),
     unique: value.unique,

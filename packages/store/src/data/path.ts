@@ -65,9 +65,9 @@ function hasLoneSurrogate(text: string): boolean {
   return loneSurrogate.test(text);
 }
 
-/** A path or location as messages quote it. */
+/** A path or location as messages quote it: without the credentials that a URL may carry by mistake. */
 export function describePath(path: string): string {
-  return JSON.stringify(path);
+  return JSON.stringify(path.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/iu, "$1***@"));
 }
 
 /** Order of paths: by their UTF-8 bytes, as S3 lists them. Equals the order of code points. */
