@@ -35,6 +35,8 @@ describe("reads", () => {
     ["indexLookup", { key: [1n, secret] }, "key[1] is no value of type DATE"],
     ["indexLookup", { key: [undefined, "2020-01-01"] }, "key[0] is undefined"],
     ["indexLookupMany", { keys: [[1n, undefined]] }, "keys[0][1] is undefined"],
+    ["indexLookupMany", { keys: new Array(2) }, "keys[0] is no array"],
+    ["indexLookup", { key: new Array(2) }, "key[0] is undefined"],
     ["indexRange", { lower: { values: [undefined] } }, "lower.values[0] is undefined"],
     ["indexNulls", { prefix: [undefined] }, "prefix[0] is undefined"],
     ["indexLookup", { key: [1n] }, "key has 1 values, and the index 2 columns"],

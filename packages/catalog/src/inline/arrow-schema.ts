@@ -50,7 +50,7 @@ export function nestedKind(columnType: string): "struct" | "list" | "map" | unde
 }
 
 /** A field of a nested column: a list has one, a map its key and its value. */
-export function childOf(column: InlineColumn, position: number): InlineColumn {
+export function childOf<T extends InlineColumn & { readonly children: readonly T[] }>(column: T, position: number): T {
   const child = column.children[position];
   if (child === undefined) throw new CorruptionError(`nested column ${quoted(column.name)} lacks a child`);
   return child;

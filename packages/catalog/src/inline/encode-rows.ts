@@ -4,18 +4,21 @@ import { childOf, type InlineColumn, nestedKind } from "./arrow-schema.js";
 import { bytesOf, encodeValues } from "./encode-values.js";
 import { quoted } from "../model/error-text.js";
 
-/** A row as plain values by column name. A missing column is NULL. */
+/** A row as plain values by column name. NULL is `null`, `undefined`, a property that is missing and a hole in an array. */
 export type PlainRow = Readonly<Record<string, unknown>>;
 
 /** A column that takes plain values: whether NULL is allowed is checked here, as Arrow does not. */
 export interface WritableColumn extends InlineColumn {
   readonly nullsAllowed: boolean;
+  readonly children: readonly WritableColumn[];
 }
 
 const empty: BodyBuffer = new Uint8Array(0);
 
 /** Encodes plain rows column by column. Errors name the column and the row's position, never a value. */
-export function encodeRows(columns: readonly WritableColumn[], rows: readonly PlainRow[]): RecordBatchParts {
+export function encodeRows(columns: readonly WritableColumn[], given: readonly PlainRow[]): RecordBatchParts {
+  // A hole becomes `undefined`, which is no row. Nothing below meets a hole.
+  const rows = Array.from(given);
   const known = new Set(columns.map((column) => column.name));
   rows.forEach((row, position) => {
     if (typeof row !== "object" || row === null || Array.isArray(row)) {
@@ -60,18 +63,22 @@ function encodeColumn(
   positions: readonly number[],
   sink: Sink,
 ): void {
-  const values = rows.map((row, position) => {
-    const value = Object.hasOwn(row, column.name) ? row[column.name] : undefined;
-    if (value !== null && value !== undefined) return value;
-    if (column.nullsAllowed) return null;
-    throw new ConstraintError(`rows[${position}] has NULL in column ${quoted(column.name)}, which does not allow it`, {
-      remedy: "Give the column a value, or allow NULL in it.",
-    });
-  });
+  const values = rows.map((row, position) =>
+    orNull(column, column.name, position, Object.hasOwn(row, column.name) ? row[column.name] : null),
+  );
   encodeInputs(column, { path: column.name, values, rows: positions }, sink);
 }
 
-function encodeInputs(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+/** The value of a column or field, `null` for NULL where that is allowed. What is below a NULL has no value of its own. */
+function orNull(column: WritableColumn, path: string, row: number, value: unknown): unknown {
+  if (value !== null && value !== undefined) return value;
+  if (column.nullsAllowed) return null;
+  throw new ConstraintError(`rows[${row}] has NULL in column ${quoted(path)}, which does not allow it`, {
+    remedy: "Give the column a value, or allow NULL in it.",
+  });
+}
+
+function encodeInputs(column: WritableColumn, inputs: Inputs, sink: Sink): void {
   const { values } = inputs;
   const validity = new Uint8Array(Math.ceil(values.length / 8));
   let nullCount = 0;
@@ -100,7 +107,7 @@ function encodeInputs(column: InlineColumn, inputs: Inputs, sink: Sink): void {
   }
 }
 
-function encodeStruct(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+function encodeStruct(column: WritableColumn, inputs: Inputs, sink: Sink): void {
   const known = new Set(column.children.map(({ name }) => name));
   inputs.values.forEach((value, i) => {
     if (value === null) return;
@@ -111,25 +118,28 @@ function encodeStruct(column: InlineColumn, inputs: Inputs, sink: Sink): void {
     }
   });
   for (const field of column.children) {
-    const values = inputs.values.map((value) => {
-      if (value === null || !Object.hasOwn(value as object, field.name)) return null;
-      return (value as Readonly<Record<string, unknown>>)[field.name] ?? null;
+    const path = `${inputs.path}.${field.name}`;
+    const values = inputs.values.map((value, i) => {
+      if (value === null) return null;
+      const own = Object.hasOwn(value as object, field.name) ? (value as PlainRow)[field.name] : null;
+      return orNull(field, path, rowOf(inputs, i), own);
     });
-    encodeInputs(field, { path: `${inputs.path}.${field.name}`, values, rows: inputs.rows }, sink);
+    encodeInputs(field, { path, values, rows: inputs.rows }, sink);
   }
 }
 
-function encodeList(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+function encodeList(column: WritableColumn, inputs: Inputs, sink: Sink): void {
   const lists = inputs.values.map((value, i): readonly unknown[] => {
     if (value === null) return [];
     if (!Array.isArray(value)) throw unfit(inputs, i, "is not an array");
-    return value.map((element: unknown) => element ?? null);
+    return Array.from(value as readonly unknown[]);
   });
   pushOffsets(lists, sink);
-  encodeInputs(childOf(column, 0), flattened(inputs, "element", lists), sink);
+  const element = childOf(column, 0);
+  encodeInputs(element, flattened(element, inputs, "element", lists), sink);
 }
 
-function encodeMap(column: InlineColumn, inputs: Inputs, sink: Sink): void {
+function encodeMap(column: WritableColumn, inputs: Inputs, sink: Sink): void {
   const maps = inputs.values.map((value, i): readonly (readonly [unknown, unknown])[] => {
     if (value === null) return [];
     if (!(value instanceof Map)) throw unfit(inputs, i, "is not a Map");
@@ -141,9 +151,10 @@ function encodeMap(column: InlineColumn, inputs: Inputs, sink: Sink): void {
   sink.nodes.push({ length: maps.reduce((sum, entries) => sum + entries.length, 0), nullCount: 0 });
   sink.buffers.push(empty);
   const keys = maps.map((entries, i) => distinctKeys(childOf(column, 0), inputs, i, entries));
-  const values = maps.map((entries) => entries.map(([, value]) => value ?? null));
-  encodeInputs(childOf(column, 0), flattened(inputs, "key", keys), sink);
-  encodeInputs(childOf(column, 1), flattened(inputs, "value", values), sink);
+  const values = maps.map((entries) => entries.map(([, value]) => value));
+  const [key, value] = [childOf(column, 0), childOf(column, 1)];
+  encodeInputs(key, flattened(key, inputs, "key", keys), sink);
+  encodeInputs(value, flattened(value, inputs, "value", values), sink);
 }
 
 /**
@@ -158,16 +169,23 @@ function distinctKeys(
 ): unknown[] {
   const keys = entries.map(([key]) => key);
   if (nestedKind(column.columnType) !== undefined) return keys;
-  const given = { path: `${inputs.path}.key`, values: keys, rows: keys.map(() => inputs.rows[i] ?? 0) };
+  const given = { path: `${inputs.path}.key`, values: keys, rows: keys.map(() => rowOf(inputs, i)) };
   const converted = keys.map((_, at) => convert(column, given, at));
   const identities = converted.map((key) => (key instanceof Uint8Array ? Buffer.from(key).toString("hex") : key));
   if (new Set(identities).size < keys.length) throw unfit(inputs, i, "has one key twice");
   return keys.map((key, at) => (converted[at] === 0 ? 0 : key));
 }
 
-function flattened(inputs: Inputs, name: string, lists: readonly (readonly unknown[])[]): Inputs {
-  const rows = lists.flatMap((list, i) => list.map(() => inputs.rows[i] ?? 0));
-  return { path: `${inputs.path}.${name}`, values: lists.flat(), rows };
+function flattened(
+  column: WritableColumn,
+  inputs: Inputs,
+  name: string,
+  lists: readonly (readonly unknown[])[],
+): Inputs {
+  const path = `${inputs.path}.${name}`;
+  const rows = lists.flatMap((list, i) => list.map(() => rowOf(inputs, i)));
+  const values = lists.flatMap((list, i) => list.map((value) => orNull(column, path, rowOf(inputs, i), value)));
+  return { path, values, rows };
 }
 
 function pushOffsets(lists: readonly (readonly unknown[])[], sink: Sink): void {
@@ -196,8 +214,12 @@ function unfit(inputs: Inputs, i: number, what: string): InvalidArgumentError {
   });
 }
 
+function rowOf(inputs: Inputs, i: number): number {
+  return inputs.rows[i] ?? 0;
+}
+
 function placeOf(inputs: Inputs, i: number): string {
-  return `rows[${inputs.rows[i] ?? 0}], column ${quoted(inputs.path)}`;
+  return `rows[${rowOf(inputs, i)}], column ${quoted(inputs.path)}`;
 }
 
 /** The text of an error without the kind that begins it, to be quoted in another one of that kind. */

@@ -90,7 +90,7 @@ function chunksOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): Chunk
   if (rows.length === 0) return [];
   const { columns, schema } = inlineShape(draft, tableId);
   const parts = encodeRows(columns, rows);
-  return [{ schemaVersion: undefined, schema, body: encodeBody(parts), parts, rowCount: rows.length }];
+  return [{ schemaVersion: undefined, schema, body: encodeBody(parts), parts, rowCount: parts.length }];
 }
 
 function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {

@@ -2,7 +2,7 @@ import { type InvalidArgumentError, MoraineError } from "@moraine/codec";
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../model/draft.js";
 import { Session } from "../testing/session.js";
-import { checkKnown } from "./arguments.js";
+import { checkArray, checkKnown } from "./arguments.js";
 import { addColumn, alterColumn, dropColumn, renameColumn } from "./columns.js";
 import { expireDataFile, registerDataFile } from "./data-files.js";
 import { expireDeleteFile, registerDeleteFile } from "./delete-files.js";
@@ -262,3 +262,36 @@ describe("counts and ids", () => {
     );
   });
 });
+
+describe("arrays with holes", () => {
+  const sparse = new Array<bigint>(2);
+  sparse[1] = 1n;
+
+  it("have undefined in their place, whoever walks them", () => {
+    const places: number[] = [];
+    checkArray(sparse, "sparse").forEach((_, at) => places.push(at));
+    expect(places).toEqual([0, 1]);
+  });
+
+  it("are refused as undefined is, at every depth", () => {
+    const draft = draftWithEverything();
+    for (const [verb, args] of verbs) {
+      for (const [whole, path] of withHoles(args, "")) {
+        expect(() => verb(draft, whole as never), `${verb.name}: ${path}`).toThrow(MoraineError);
+      }
+    }
+  });
+});
+
+/** The arguments with each of their arrays in turn made of one hole. */
+function* withHoles(value: Json, path: string): Generator<readonly [Json, string]> {
+  if (Array.isArray(value)) {
+    yield [new Array<Json>(1), path];
+    for (const [at, item] of (value as readonly Json[]).entries())
+      for (const [changed, where] of withHoles(item, `${path}[${at}]`))
+        yield [(value as readonly Json[]).with(at, changed), where];
+  } else if (isRecord(value)) {
+    for (const [key, item] of Object.entries(value))
+      for (const [changed, where] of withHoles(item, `${path}.${key}`)) yield [{ ...value, [key]: changed }, where];
+  }
+}

@@ -43,10 +43,11 @@ function unknownName(name: string, known: object, argument: string): InvalidArgu
   });
 }
 
+/** A copy of the array, with `undefined` where it has a hole: `map` and its like pass holes over, and whatever they check. */
 export function checkArray<T>(value: readonly T[] | undefined, argument: string): readonly T[] {
   const isArray: boolean = Array.isArray(value);
   if (value === undefined || !isArray) throw invalid(argument, "an array");
-  return value;
+  return Array.from(value);
 }
 
 export function checkId(value: bigint, argument: string): bigint {

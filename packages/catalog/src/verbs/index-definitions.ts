@@ -148,8 +148,8 @@ function checkColumns(draft: Draft, tableId: bigint, columns: readonly ColumnId[
   return columnIds;
 }
 
-function checkOrders(orders: readonly ColumnOrder[], columnCount: number): ColumnOrder[] {
-  checkArray(orders, "orders");
+function checkOrders(given: readonly ColumnOrder[], columnCount: number): ColumnOrder[] {
+  const orders = checkArray(given, "orders");
   if (orders.length !== 0 && orders.length !== columnCount) {
     throw new InvalidArgumentError(`orders has ${orders.length} entries for an index of ${columnCount} columns`, {
       remedy: "Pass one order for each column, or none.",
