@@ -449,10 +449,12 @@ export interface Catalog extends ReadOnlyCatalog {
   /**
    * Writes a table's live inline rows to Parquet files in the data path, one for each schema version, and drains them from
    * the catalog in one commit. Rows keep their ids, so no index entry changes. Rows that are inlined meanwhile stay inline.
-   * Past snapshots lose the inline rows that had died before.
+   * Past snapshots lose the inline rows that had died before. Where rows are deleted meanwhile it begins again; from the
+   * fourth time on other commits wait for it.
    *
    * Errors: `not_found`, `configuration` without a data path, `unsupported` for a partitioned table and in an encrypted lake,
-   * `retry_budget_exhausted` when rows were deleted during each of five tries; as `commit`.
+   * `retry_budget_exhausted` when rows were deleted during each of five tries, the last two of which then took longer than
+   * ten seconds; as `commit`.
    *
    * Source: specification, "Coverage"; DuckLake, `ducklake_flush_inlined_data`.
    *

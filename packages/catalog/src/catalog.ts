@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidArgumentError, type SnapshotId } from "@moraine/codec";
 import { refusedClaim } from "@moraine/index-core";
-import type { DataStoreSet, WritableStore } from "@moraine/store";
+import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CatalogCut } from "./cut.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
@@ -23,6 +23,7 @@ import { type MaintenancePass, recordMaintenancePass } from "./maintenance-statu
 import { type MaintainOptions, type MaintainReport, Maintenance } from "./maintenance.js";
 import { Draft } from "./model/draft.js";
 import type { CommitInfo } from "./model/snapshot-record.js";
+import type { CatalogState } from "./model/state.js";
 import type { IndexOp, InlineOp } from "./operations.js";
 import { ReadScope } from "./read-scope.js";
 import { Transaction } from "./transaction.js";
@@ -316,6 +317,13 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       registry: this.#registry,
       newUuid: this.#newUuid,
       commit: (closure) => this.commit(closure),
+      commitAlone: <T>(closure: (transaction: Transaction, state: CatalogState, view: ReadView) => Promise<T>) => {
+        const run: AttemptRunner<CommitResult<T>> = async (base) => {
+          const view = this.#pending.over(this.#store);
+          return single(await this.#step(this.#context, base, (tx) => closure(tx, base.state, view), {}));
+        };
+        return this.#committer.commit(run, undefined, true);
+      },
       pinned: async (run) => {
         const pinned = await this.#pins.pin();
         try {

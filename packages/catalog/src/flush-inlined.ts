@@ -11,7 +11,7 @@ import {
   UnsupportedError,
 } from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
-import { flushAttempts } from "./engine/limits.js";
+import { flushAttempts, sharedFlushAttempts } from "./engine/limits.js";
 import type { TableFiles } from "./index/table-files.js";
 import { type FlushFile, flushFiles } from "./inline/flush-file.js";
 import type { InlineRegistry } from "./inline/registry.js";
@@ -40,7 +40,16 @@ export interface FlushHost {
   readonly newUuid: () => string;
   /** Runs a read over a pinned head. */
   pinned<T>(run: (state: CatalogState, view: ReadView) => Promise<T>): Promise<T>;
-  commit<T>(closure: (transaction: Transaction) => T): Promise<{ readonly snapshotId: SnapshotId; readonly value: T }>;
+  commit<T>(closure: (transaction: Transaction) => T): Promise<FlushCommit<T>>;
+  /** Runs a closure while no other commit is staged, with reads of the state that its transaction begins with. */
+  commitAlone<T>(
+    closure: (transaction: Transaction, state: CatalogState, view: ReadView) => Promise<T>,
+  ): Promise<FlushCommit<T>>;
+}
+
+interface FlushCommit<T> {
+  readonly snapshotId: SnapshotId;
+  readonly value: T;
 }
 
 interface WrittenFile {
@@ -50,8 +59,8 @@ interface WrittenFile {
 
 /**
  * Writes a table's live inline rows to Parquet files and drains the chunks that held them. Rows that are inlined meanwhile
- * stay inline; if one of the rows read is deleted meanwhile, everything is done again. Files of a try that did not land are
- * removed.
+ * stay inline; if one of the rows read is deleted meanwhile, everything is done again, and from the fourth try on while other
+ * commits wait. Files of a try that did not land are removed.
  *
  * The rows keep their ids: a file embeds them where they have gaps, and the snapshots at which rows began where they differ.
  * Row versions that have ended are not written: past snapshots lose them.
@@ -66,17 +75,82 @@ export async function flushInlined(host: FlushHost, args: FlushInlinedArguments)
     });
   }
   for (let attempt = 1; attempt <= flushAttempts; attempt++) {
-    const { state, written } = await host.pinned((pinned, view) => writeFiles(host, files, pinned, view, table));
+    const flushing = new Flushing(host, files, table);
     try {
-      return await commitFiles(host, table, state.head.snapshotId as SnapshotId, written);
+      return await (attempt <= sharedFlushAttempts ? flushing.beside() : flushing.alone());
     } catch (error) {
       // Only an error that proves that nothing landed allows to remove what may by now be the rows' only home.
       if (!isRefusal(error)) throw error;
-      await removeFiles(files, state, table, written);
+      await flushing.removeFiles();
       if (!(error instanceof CommitConflictError)) throw error;
     }
   }
   throw new RetryBudgetExhaustedError(`rows of table ${table} were deleted during each of ${flushAttempts} flushes`);
+}
+
+/** One try of a flush. */
+class Flushing {
+  readonly #host: FlushHost;
+  readonly #files: TableFiles;
+  readonly #table: TableId;
+  #written: { readonly state: CatalogState; readonly files: readonly WrittenFile[] } | undefined;
+
+  constructor(host: FlushHost, files: TableFiles, table: TableId) {
+    this.#host = host;
+    this.#files = files;
+    this.#table = table;
+  }
+
+  /** Reads and writes while other commits land. */
+  async beside(): Promise<FlushInlinedResult> {
+    await this.#host.pinned((state, view) => this.#write(state, view));
+    return this.#result(await this.#host.commit((transaction) => this.#stage(transaction)));
+  }
+
+  /** Reads and writes while no other commit is staged. Its closure may run again, on another head. */
+  async alone(): Promise<FlushInlinedResult> {
+    return this.#result(
+      await this.#host.commitAlone(async (transaction, state, view) => {
+        await this.removeFiles();
+        await this.#write(state, view);
+        return this.#stage(transaction);
+      }),
+    );
+  }
+
+  /** Removes files that no commit names. What cannot be removed is left for the cleanup of unknown files. */
+  async removeFiles(): Promise<void> {
+    if (this.#written === undefined) return;
+    const { state, files } = this.#written;
+    this.#written = undefined;
+    await removeFiles(this.#files, state, this.#table, files);
+  }
+
+  async #write(state: CatalogState, view: ReadView): Promise<void> {
+    this.#written = { state, files: await writeFiles(this.#host, this.#files, state, view, this.#table) };
+  }
+
+  #stage(transaction: Transaction): DataFileId[] {
+    if (this.#written === undefined) throw new Error("the files of a flush were staged before they were written");
+    const { state, files } = this.#written;
+    const table = this.#table;
+    const throughSnapshot = state.head.snapshotId as SnapshotId;
+    return files.flatMap(({ path, flush }) => {
+      const { content, schemaVersion } = flush;
+      if (content === undefined)
+        return transaction.flushInlinedData({ table, schemaVersion, files: [], throughSnapshot });
+      const { bytes, footerSize, recordCount, rowIdStart, beginSnapshot, partialMax } = content;
+      const file = { path, recordCount, fileSizeBytes: bytes.byteLength, footerSize };
+      const flushed = { file, rowIdStart, beginSnapshot, ...(partialMax === undefined ? {} : { partialMax }) };
+      return transaction.flushInlinedData({ table, schemaVersion, files: [flushed], throughSnapshot });
+    });
+  }
+
+  #result({ snapshotId, value }: FlushCommit<DataFileId[]>): FlushInlinedResult {
+    const files = this.#written?.files ?? [];
+    const rowCount = files.reduce((sum, { flush }) => sum + (flush.content?.recordCount ?? 0), 0);
+    return { snapshotId, dataFileIds: value, rowCount };
+  }
 }
 
 /** Whether an error says that the commit was refused before anything was written. */
@@ -107,7 +181,7 @@ async function writeFiles(
   state: CatalogState,
   view: ReadView,
   table: TableId,
-): Promise<{ readonly state: CatalogState; readonly written: readonly WrittenFile[] }> {
+): Promise<readonly WrittenFile[]> {
   requireTable(state, table);
   if (state.list("partition", table).length > 0) {
     throw new UnsupportedError(`a flush of table ${table}, which is partitioned`, {
@@ -131,26 +205,5 @@ async function writeFiles(
     await removeFiles(files, state, table, written);
     throw error;
   }
-  return { state, written };
-}
-
-async function commitFiles(
-  host: FlushHost,
-  table: TableId,
-  throughSnapshot: SnapshotId,
-  written: readonly WrittenFile[],
-): Promise<FlushInlinedResult> {
-  const { snapshotId, value } = await host.commit((transaction) =>
-    written.flatMap(({ path, flush }) => {
-      const { content, schemaVersion } = flush;
-      if (content === undefined)
-        return transaction.flushInlinedData({ table, schemaVersion, files: [], throughSnapshot });
-      const { bytes, footerSize, recordCount, rowIdStart, beginSnapshot, partialMax } = content;
-      const file = { path, recordCount, fileSizeBytes: bytes.byteLength, footerSize };
-      const flushed = { file, rowIdStart, beginSnapshot, ...(partialMax === undefined ? {} : { partialMax }) };
-      return transaction.flushInlinedData({ table, schemaVersion, files: [flushed], throughSnapshot });
-    }),
-  );
-  const rowCount = written.reduce((sum, { flush }) => sum + (flush.content?.recordCount ?? 0), 0);
-  return { snapshotId, dataFileIds: value, rowCount };
+  return written;
 }

@@ -98,8 +98,11 @@ export class Committer {
     return this.#head;
   }
 
-  /** Stages and lands one member. Resolves when it is durable. */
-  commit<T>(run: AttemptRunner<T>, signal?: AbortSignal): Promise<T> {
+  /**
+   * Stages and lands one member. Resolves when it is durable. `alone`: it holds its turn from its first attempt on, so that
+   * nothing else is staged while its closure runs.
+   */
+  commit<T>(run: AttemptRunner<T>, signal?: AbortSignal, alone = false): Promise<T> {
     // Seen only before the closure's first await; later on such a call just has to wait until the turn is given away.
     if (this.#closureRuns) {
       return Promise.reject(
@@ -114,7 +117,7 @@ export class Committer {
         resolve: resolve as (result: unknown) => void,
         reject,
         unwatch: () => undefined,
-        attempts: 0,
+        attempts: alone ? exclusiveFromAttempt - 1 : 0,
         base: undefined,
         ground: 0,
         latest: undefined,

@@ -34,5 +34,8 @@ export const maintenanceBatchRecords = 1024;
 /** How often a flush starts over because rows that it had read were deleted. */
 export const flushAttempts = 5;
 
+/** How many of them run beside other commits. The later ones hold their turn, so that they cannot be overtaken for ever. */
+export const sharedFlushAttempts = 3;
+
 /** Passes that the maintenance record keeps (format.md 10.3). */
 export const maintenanceHistoryPasses = 16;
