@@ -1,25 +1,26 @@
-import {
-  ConstraintError,
-  CorruptionError,
-  InvalidArgumentError,
-  type RowId,
-  type TableId,
-  UnsupportedError,
-} from "@moraine/codec";
-import { type Data, type DataType, RecordBatch, Table, type Vector } from "apache-arrow";
+import { CorruptionError, InvalidArgumentError, type RowId, type TableId, UnsupportedError } from "@moraine/codec";
+import { DataType, type RecordBatch, Table } from "apache-arrow";
 import { quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
-import { typeText } from "./arrow-access.js";
+import { fieldType, typeText } from "./arrow-access.js";
 import { decodeBody, encodeBody, type RecordBatchParts } from "./arrow-body.js";
-import { readField } from "./arrow-read.js";
-import { arrowTypeOf, type InlineSchema, parseSchema } from "./arrow-schema.js";
+import {
+  arrowTypeOf,
+  childOf,
+  childrenOf,
+  type InlineField,
+  type InlineSchema,
+  nestedKind,
+  parseSchema,
+} from "./arrow-schema.js";
 import { arrowRows } from "./arrow-stream.js";
+import { checkChunkColumn } from "./chunk-check.js";
 import { type InlineShape, inlineShape, topLevelColumns } from "./columns.js";
 import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
 import { inlineRowsPerInsert } from "./limits.js";
-import { checkValues } from "./plain-values.js";
+import { checkOwnArrow, isArrow } from "./own-arrow.js";
 
 /** A chunk in its stored form, for callers that have Arrow bytes already. */
 export interface InlineChunkInput {
@@ -85,7 +86,7 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
 type ChunkContent = Pick<InsertOp, "schemaVersion" | "schema" | "body" | "parts" | "rowCount">;
 
 function chunksOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): ChunkContent[] {
-  if (rows instanceof Table || rows instanceof RecordBatch) return chunksOfArrow(inlineShape(draft, tableId), rows);
+  if (typeof rows === "object" && isArrow(rows)) return chunksOfArrow(inlineShape(draft, tableId), rows);
   if (!isPlainRows(rows)) return [checkedChunk(draft, tableId, rows)];
   if (rows.length === 0) return [];
   const { columns, schema } = inlineShape(draft, tableId);
@@ -103,7 +104,7 @@ function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkIn
   if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
     throw new InvalidArgumentError("rows is neither an array of objects, nor an Arrow table or batch, nor a chunk", {
       remedy:
-        "Pass plain objects, an Arrow table or record batch, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
+        "Pass plain objects, a table or record batch of the apache-arrow that moraine imports, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
     });
   }
   checkKnown(chunk, inlineChunkNames, "rows");
@@ -113,15 +114,22 @@ function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkIn
     });
   }
   const schema = { bytes: arrowSchema, parsed: parsedArgument(arrowSchema) };
-  checkFields(schema.parsed, draft, tableId);
-  return { schemaVersion, schema, body: arrowBody, parts: readableBody(schema.parsed, arrowBody, rowCount), rowCount };
+  const columns = topLevelColumns(draft, tableId);
+  checkFields(schema.parsed, columns, tableId);
+  const parts = readableBody(columns, schema.parsed, arrowBody, rowCount);
+  return { schemaVersion, schema, body: arrowBody, parts, rowCount };
 }
 
 /** A chunk that nobody could read back is refused before it is stored. */
-function readableBody(schema: InlineSchema, body: Uint8Array, rowCount: number): RecordBatchParts {
+function readableBody(
+  columns: readonly WritableColumn[],
+  schema: InlineSchema,
+  body: Uint8Array,
+  rowCount: number,
+): RecordBatchParts {
   try {
     const parts = decodeBody(body, rowCount);
-    for (const [position, field] of schema.fields.entries()) checkValues(field, readField(schema, parts, position));
+    for (const [position, column] of columns.entries()) checkChunkColumn(column, schema, parts, position);
     return parts;
   } catch (cause) {
     if (!(cause instanceof CorruptionError)) throw cause;
@@ -144,29 +152,53 @@ function parsedArgument(arrowSchema: Uint8Array): InlineSchema {
 }
 
 /** A chunk must have the table's columns: everybody who reads it later looks for them by these names. */
-function checkFields({ fields }: InlineSchema, draft: CommitDraft, tableId: TableId): void {
-  const columns = topLevelColumns(draft, tableId);
-  const fits =
-    fields.length === columns.length &&
-    fields.every((field, i) => field.name === columns[i]?.name && hasTypeOf(field.type, columns[i]));
-  if (!fits) {
+function checkFields({ fields }: InlineSchema, columns: readonly WritableColumn[], tableId: TableId): void {
+  if (!haveTypesOf(fields, columns)) {
     throw new InvalidArgumentError(`rows.arrowSchema does not have the columns of table ${tableId}`, {
       remedy: "Encode the rows with the table's columns, in their order, in the types in which DuckDB exports them.",
     });
   }
 }
 
-/** Types that plain values cannot express have no Arrow type of our choice to compare with. */
+function haveTypesOf(
+  fields: readonly Pick<InlineField, "name" | "type">[],
+  columns: readonly WritableColumn[],
+): boolean {
+  return (
+    fields.length === columns.length &&
+    columns.every((column, at) => {
+      const field = fields[at];
+      return field?.name === column.name && hasTypeOf(field.type, column);
+    })
+  );
+}
+
+/** Types that plain values cannot express have no Arrow type of our choice to compare with. What they are nested in has. */
 function hasTypeOf(type: DataType, column: WritableColumn): boolean {
   try {
     return typeText(type) === typeText(arrowTypeOf(column));
   } catch (error) {
-    if (error instanceof UnsupportedError) return true;
-    throw error;
+    if (!(error instanceof UnsupportedError)) throw error;
+  }
+  const fields = childrenOf(type).map((field) => ({ name: field.name, type: fieldType(field) }));
+  const element = fields[0];
+  switch (nestedKind(column.columnType)) {
+    case "struct":
+      return DataType.isStruct(type) && haveTypesOf(fields, column.children);
+    case "list":
+      return DataType.isList(type) && element !== undefined && hasTypeOf(element.type, childOf(column, 0));
+    case "map": {
+      if (!DataType.isMap(type) || element === undefined) return false;
+      const pair = childrenOf(element.type).map(fieldType);
+      return pair.length === 2 && pair.every((part, at) => hasTypeOf(part, childOf(column, at)));
+    }
+    case undefined:
+      return true;
   }
 }
 
 function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBatch): ChunkContent[] {
+  checkOwnArrow(input);
   const table = input instanceof Table ? input : new Table([input]);
   const names = columns.map((column) => column.name);
   for (const field of table.schema.fields) {
@@ -177,14 +209,10 @@ function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBa
     }
   }
   for (const column of columns) checkArrowColumn(column, table);
-  const { chunks } = arrowRows(table.select(names));
-  return chunks.map(({ body, rowCount }) => ({
-    schemaVersion: undefined,
-    schema,
-    body,
-    parts: undefined,
-    rowCount,
-  }));
+  return written(table.select(names)).map(({ body, parts }) => {
+    for (const [position, column] of columns.entries()) checkWritten(column, schema.parsed, parts, position);
+    return { schemaVersion: undefined, schema, body, parts, rowCount: parts.length };
+  });
 }
 
 function checkArrowColumn(column: WritableColumn, table: Table): void {
@@ -194,27 +222,35 @@ function checkArrowColumn(column: WritableColumn, table: Table): void {
       remedy: "Pass every column of the table; fill missing ones with NULL.",
     });
   }
-  const expected = arrowTypeOf(column);
   const actual = typeText(vector.type as DataType);
-  const wanted = typeText(expected);
+  const wanted = typeText(arrowTypeOf(column));
   if (actual !== wanted) {
     throw new InvalidArgumentError(
       `rows has Arrow type ${actual} in column ${quoted(column.name)}, which takes ${wanted}`,
       { remedy: "Cast the Arrow column to the type named." },
     );
   }
-  checkArrowValues(column, vector);
-  if (!column.nullsAllowed && vector.nullCount > 0) {
-    throw new ConstraintError(`rows has NULL in column ${quoted(column.name)}, which does not allow it`, {
-      remedy: "Give the column a value, or allow NULL in it.",
+}
+
+function written(table: Table): { readonly body: Uint8Array; readonly parts: RecordBatchParts }[] {
+  try {
+    return arrowRows(table).chunks.map(({ body, rowCount }) => ({ body, parts: decodeBody(body, rowCount) }));
+  } catch (cause) {
+    if (cause instanceof InvalidArgumentError) throw cause;
+    throw new InvalidArgumentError("rows is an Arrow table or record batch that cannot be written", {
+      remedy: "Pass one whose columns have the buffers of their types and the length that they state.",
+      cause,
     });
   }
 }
 
-/** Arrow does not look at values: text need not be text, and a decimal may have more digits than its type. */
-function checkArrowValues(column: WritableColumn, vector: Vector): void {
+/**
+ * Arrow does not look at values: text need not be text, and a decimal may have more digits than its type. Nor does it look at
+ * buffers, so it is what was written that is checked, not what was given.
+ */
+function checkWritten(column: WritableColumn, schema: InlineSchema, parts: RecordBatchParts, position: number): void {
   try {
-    for (const data of vector.data as readonly Data[]) checkValues({ type: data.type, metadata: new Map() }, data);
+    checkChunkColumn(column, schema, parts, position);
   } catch (cause) {
     if (!(cause instanceof CorruptionError)) throw cause;
     throw new InvalidArgumentError(`rows has a value in column ${quoted(column.name)} that the column cannot have`, {
