@@ -937,6 +937,9 @@ export interface Transaction extends CatalogSnapshot {
    * Changes a column's type, nullability or default. `constraint` for another type under a live index; `invalid_argument` for
    * a type that is none, and for one that would make a nested column scalar or a scalar one nested; `unsupported` for VARIANT.
    *
+   * `nullsAllowed: false` counts for rows that are inlined from then on. Nothing looks at the rows that are there, so check
+   * first that none has NULL.
+   *
    * Source: specification, "Column DDL on indexed columns".
    *
    * @example
@@ -1032,7 +1035,8 @@ export interface Transaction extends CatalogSnapshot {
   /**
    * Registers a data file that is in the data path already: its rows get the table's next row ids. Where the table has
    * indexes, `entries` brings a complete set of entries for each, or lets moraine read the file. Without indexes, and with
-   * entries of the caller's, nothing looks into the file.
+   * entries of the caller's, nothing looks into the file. Nor does anything look for NULL in a column that forbids it, even
+   * where moraine reads the file: whoever writes the file sees to that.
    *
    * `constraint` for missing or incomplete entries, for rows that a unique index refuses, for partition values that do not
    * match the table's spec, and where moraine is to read the file, for one that embeds row ids or a catalog without a data
@@ -1231,9 +1235,10 @@ export interface Transaction extends CatalogSnapshot {
    * Keeps rows inside the catalog, without a data file. Gives the first row id; the others follow without gaps, in order.
    * Their index entries are moraine's own work.
    *
-   * `constraint` for a NULL where the column forbids it, for rows that a unique index refuses, and for rows that are inlined
-   * before the same commit changes the table's columns; `invalid_argument` for no rows, for more than 100,000, and for rows
-   * that do not fit the columns; `unsupported` for plain rows of a table with a column that has no plain form.
+   * `constraint` for a NULL where the column, or a field of it, forbids it, for rows that a unique index refuses, and for rows
+   * that are inlined before the same commit changes the table's columns; `invalid_argument` for no rows, for more than 100,000,
+   * for rows that do not fit the columns, and for Arrow data of another copy of apache-arrow than the one that moraine imports,
+   * its CommonJS build for one; `unsupported` for plain rows of a table with a column that has no plain form.
    *
    * Source: specification, "Coverage"; DuckLake, data inlining.
    *
@@ -1673,7 +1678,10 @@ export interface RemoveTagArguments {
   readonly key: string;
 }
 
-/** A row as plain values by column name, each in a form of the table of values. A missing column is NULL. */
+/**
+ * A row as plain values by column name, each in a form of the table of values. A missing column is NULL, and so are `undefined`
+ * and a hole in the array of a list. A hole among the rows themselves is no row.
+ */
 export type PlainRow = Readonly<Record<string, unknown>>;
 
 /** A chunk in its stored form, for callers that have Arrow bytes already. */
@@ -1686,7 +1694,10 @@ export interface InlineChunkInput {
   readonly rowCount: number;
 }
 
-/** Rows to inline: plain objects by column name, an Arrow table or record batch, or a stored chunk. */
+/**
+ * Rows to inline: plain objects by column name, a table or record batch of the apache-arrow that moraine imports, or a stored
+ * chunk.
+ */
 export type InlineRows = readonly PlainRow[] | Table | RecordBatch | InlineChunkInput;
 
 export interface InlineInsertArguments {

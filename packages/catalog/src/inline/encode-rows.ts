@@ -4,7 +4,10 @@ import { childOf, type InlineColumn, nestedKind } from "./arrow-schema.js";
 import { bytesOf, encodeValues } from "./encode-values.js";
 import { quoted } from "../model/error-text.js";
 
-/** A row as plain values by column name. NULL is `null`, `undefined`, a property that is missing and a hole in an array. */
+/**
+ * A row as plain values by column name. NULL is `null`, `undefined`, a property that is missing, and a hole in the array of a
+ * list. A hole among the rows themselves is no row.
+ */
 export type PlainRow = Readonly<Record<string, unknown>>;
 
 /** A column that takes plain values: whether NULL is allowed is checked here, as Arrow does not. */

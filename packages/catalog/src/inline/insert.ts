@@ -39,7 +39,7 @@ const inlineChunkNames: Names<InlineChunkInput> = {
   rowCount: true,
 };
 
-/** Rows to inline: plain objects by column name, an Arrow table or batch, or a stored chunk. */
+/** Rows to inline: plain objects by column name, a table or batch of our own copy of Apache Arrow, or a stored chunk. */
 export type InlineRows = readonly PlainRow[] | Table | RecordBatch | InlineChunkInput;
 
 export interface InlineInsertArguments {
@@ -52,8 +52,8 @@ const inlineInsertNames: Names<InlineInsertArguments> = { table: true, rows: tru
 /**
  * Stages rows that are kept inside the catalog. Gives the first row id; the others follow without gaps, in order.
  *
- * Errors: `not_found` for an unknown table, `constraint` for a NULL where the column forbids it,
- * `invalid_argument` for no rows, too many, or rows that do not fit the columns.
+ * Errors: `not_found` for an unknown table, `constraint` for a NULL where the column or a field of it forbids it,
+ * `invalid_argument` for no rows, too many, rows that do not fit the columns, or Arrow data of another copy of Apache Arrow.
  */
 export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): RowId {
   checkKnown(args, inlineInsertNames, "arguments");
