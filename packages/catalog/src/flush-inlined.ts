@@ -64,6 +64,8 @@ interface WrittenFile {
  *
  * The rows keep their ids: a file embeds them where they have gaps, and the snapshots at which rows began where they differ.
  * Row versions that have ended are not written: past snapshots lose them.
+ *
+ * Errors: `constraint` where a row that was stored elsewhere has a timestamp that DuckDB does not have.
  */
 export async function flushInlined(host: FlushHost, args: FlushInlinedArguments): Promise<FlushInlinedResult> {
   checkKnown(args, flushInlinedNames, "arguments");

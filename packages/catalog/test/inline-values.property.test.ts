@@ -23,11 +23,18 @@ function unsigned(bits: number): fc.Arbitrary<unknown> {
   return integers(0n, (1n << BigInt(bits)) - 1n);
 }
 
-const count64 = fc.oneof(
-  fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }),
-  fc.bigInt({ min: -(1n << 50n), max: 1n << 50n }),
-  fc.constantFrom(-(1n << 63n), -(1n << 63n) + 1n, (1n << 63n) - 1n),
-);
+const infinite = (1n << 63n) - 1n;
+
+/** Counts of timestamps: of every size between the first and the last that DuckDB has, and its infinities. */
+function counts(first: bigint, last: bigint): fc.Arbitrary<bigint> {
+  return fc.oneof(
+    fc.bigInt({ min: first, max: last }),
+    fc.bigInt({ min: -(1n << 42n), max: 1n << 42n }),
+    fc.constantFrom(first, last, infinite, -infinite),
+  );
+}
+
+const microseconds = counts(-9_223_372_022_400_000_000n, infinite - 1n);
 
 function decimal(precision: number, scale: number): fc.Arbitrary<unknown> {
   const limit = 10n ** BigInt(precision) - 1n;
@@ -68,13 +75,13 @@ const scalars: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   TIME: fc.oneof(fc.bigInt({ min: 0n, max: 86_400_000_000n }), fc.constantFrom("12:34:56.789012", "24:00:00")),
   TIME_NS: fc.bigInt({ min: 0n, max: 86_400_000_000_000n }),
   TIMESTAMP_S: fc.oneof(
-    count64,
+    counts(-9_223_372_022_400n, 9_223_372_036_854n),
     instants.map((date) => new Date(Math.floor(date.getTime() / 1_000) * 1_000)),
   ),
-  TIMESTAMP_MS: fc.oneof(count64, instants),
-  TIMESTAMP: fc.oneof(count64, instants, fc.constantFrom("2026-02-28 12:34:56.789012", "infinity")),
-  TIMESTAMP_NS: fc.oneof(count64, instants),
-  TIMESTAMPTZ: fc.oneof(count64, instants, fc.constantFrom("2026-02-28 12:34:56.789012+05:30")),
+  TIMESTAMP_MS: fc.oneof(counts(-9_223_372_022_400_000n, 9_223_372_036_854_775n), instants),
+  TIMESTAMP: fc.oneof(microseconds, instants, fc.constantFrom("2026-02-28 12:34:56.789012", "infinity")),
+  TIMESTAMP_NS: fc.oneof(counts(-9_223_286_400_000_000_000n, infinite - 1n), instants),
+  TIMESTAMPTZ: fc.oneof(microseconds, instants, fc.constantFrom("2026-02-28 12:34:56.789012+05:30")),
   "DECIMAL(4,1)": decimal(4, 1),
   "DECIMAL(9,9)": decimal(9, 9),
   "DECIMAL(18,3)": decimal(18, 3),

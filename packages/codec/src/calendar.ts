@@ -14,6 +14,23 @@ const secondsPerDay = 86_400n;
 const infiniteDays = 2_147_483_647n;
 const infiniteCount = 9_223_372_036_854_775_807n;
 
+/** The first and the last moment that DuckDB has in each unit. The first is a midnight: it goes by whole days. */
+const timestampLimits: Readonly<Record<TimeUnit, readonly [bigint, bigint]>> = {
+  s: [-9_223_372_022_400n, 9_223_372_036_854n],
+  ms: [-9_223_372_022_400_000n, 9_223_372_036_854_775n],
+  us: [-9_223_372_022_400_000_000n, infiniteCount - 1n],
+  ns: [-9_223_286_400_000_000_000n, infiniteCount - 1n],
+};
+
+/**
+ * Whether DuckDB has the timestamp: an infinity, or a moment that it can show. Timestamps in seconds and milliseconds go through
+ * microseconds on their way to Parquet and back, so 64 bits of them hold many that no file does.
+ */
+export function isTimestampCount(count: bigint, unit: TimeUnit): boolean {
+  const [first, last] = timestampLimits[unit];
+  return (count >= first && count <= last) || count === infiniteCount || count === -infiniteCount;
+}
+
 /** Days from 1970-01-01 of a day in the proleptic Gregorian calendar; year 0 is 1 BC. */
 function daysFromCivil(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;

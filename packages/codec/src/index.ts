@@ -132,6 +132,7 @@ export {
   sysMigrationKey,
 } from "./keys.js";
 export type { FieldKind, MessageField, MessageType, ValueOf } from "./message.js";
+export { isTimestampCount } from "./calendar.js";
 export { fromIndexValue, parseIndexValue, toIndexValue } from "./plain-value.js";
 export {
   ChangelogValue,

@@ -129,14 +129,38 @@ test.each([
   expect(parseIndexValue(columnType, text)).toEqual(expected);
 });
 
-/** Counts near the epoch and of every size that 64 bits hold. */
-function counts(near: bigint): fc.Arbitrary<bigint> {
+const infinite = (1n << 63n) - 1n;
+
+/** The first and the last moment that DuckDB has, by the type. */
+const moments: Readonly<Record<string, readonly [bigint, bigint]>> = {
+  TIMESTAMP_S: [-9_223_372_022_400n, 9_223_372_036_854n],
+  TIMESTAMP_MS: [-9_223_372_022_400_000n, 9_223_372_036_854_775n],
+  TIMESTAMP: [-9_223_372_022_400_000_000n, infinite - 1n],
+  TIMESTAMP_NS: [-9_223_286_400_000_000_000n, infinite - 1n],
+  TIMESTAMPTZ: [-9_223_372_022_400_000_000n, infinite - 1n],
+};
+
+/** Counts near the epoch, of every size, at the ends, and the infinities. */
+function counts(columnType: string, near: bigint): fc.Arbitrary<bigint> {
+  const [first, last] = moments[columnType]!;
   return fc.oneof(
     fc.bigInt({ min: -near, max: near }),
-    fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }),
-    fc.constantFrom(-(1n << 63n), -(1n << 63n) + 1n, (1n << 63n) - 1n, 0n, -1n),
+    fc.bigInt({ min: first, max: last }),
+    fc.constantFrom(first, last, infinite, -infinite, 0n, -1n),
   );
 }
+
+test.each(Object.entries(moments))(
+  "%s has no moments outside of DuckDB's, but shows stored ones",
+  (columnType, ends) => {
+    const [first, last] = ends;
+    for (const count of [first - 1n, -infinite + 1n, -(1n << 63n), ...(last + 1n === infinite ? [] : [last + 1n])]) {
+      expectError(() => toIndexValue(columnType, count), "invalid_argument");
+      const shown = fromIndexValue(columnType, count);
+      expectError(() => parseIndexValue(columnType, shown as string), "invalid_argument");
+    }
+  },
+);
 
 const displayed: readonly [string, fc.Arbitrary<IndexValue>][] = [
   ["BIGINT", fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n })],
@@ -153,11 +177,11 @@ const displayed: readonly [string, fc.Arbitrary<IndexValue>][] = [
   ],
   ["TIME", fc.bigInt({ min: 0n, max: 86_400_000_000n })],
   ["TIME_NS", fc.bigInt({ min: 0n, max: 86_400_000_000_000n })],
-  ["TIMESTAMP_S", counts(1n << 36n)],
-  ["TIMESTAMP_MS", counts(1n << 46n)],
-  ["TIMESTAMP", counts(1n << 50n)],
-  ["TIMESTAMP_NS", counts(1n << 60n)],
-  ["TIMESTAMPTZ", counts(1n << 55n)],
+  ["TIMESTAMP_S", counts("TIMESTAMP_S", 1n << 36n)],
+  ["TIMESTAMP_MS", counts("TIMESTAMP_MS", 1n << 46n)],
+  ["TIMESTAMP", counts("TIMESTAMP", 1n << 50n)],
+  ["TIMESTAMP_NS", counts("TIMESTAMP_NS", 1n << 60n)],
+  ["TIMESTAMPTZ", counts("TIMESTAMPTZ", 1n << 55n)],
   ["DECIMAL(4,4)", fc.bigInt({ min: -9_999n, max: 9_999n })],
   ["DECIMAL(18,3)", fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n })],
   ["DECIMAL(38,0)", fc.bigInt({ min: -(10n ** 38n) + 1n, max: 10n ** 38n - 1n })],

@@ -2,6 +2,7 @@ import {
   formatDate,
   formatTime,
   formatTimestamp,
+  isTimestampCount,
   parseDate,
   parseTime,
   parseTimestamp,
@@ -28,8 +29,8 @@ const uuidBytes = 16;
  * - DECIMAL: its text, a `bigint` (a whole number), or a `number` whose shortest text has no more digits than the scale;
  * - DATE: `YYYY-MM-DD`, a `Date` at midnight UTC, or a `bigint` count of days from the epoch;
  * - TIME: `HH:MM[:SS[.f]]`, or a `bigint` count from midnight in the type's unit;
- * - TIMESTAMP: `YYYY-MM-DD[ HH:MM[:SS[.f]]]`, a `Date`, or a `bigint` count from the epoch in the type's unit. With time
- *   zone, text may end in an offset; without one it is UTC.
+ * - TIMESTAMP: `YYYY-MM-DD[ HH:MM[:SS[.f]]]`, a `Date`, or a `bigint` count from the epoch in the type's unit, within
+ *   the range that DuckDB shows. With time zone, text may end in an offset; without one it is UTC.
  *
  * A `number` is refused for dates and times: it could be days, milliseconds or a count. Nothing is rounded but FLOAT: what the
  * type cannot hold exactly is refused.
@@ -40,7 +41,7 @@ export function toIndexValue(columnType: string, input: unknown): IndexValue {
   const type = parseColumnType(columnType);
   if (input === null) return null;
   const value = convert(type, input);
-  if (value === undefined || !fits(type, value)) throw notOf(type);
+  if (value === undefined || !fits(type, value) || !isWritable(type, value)) throw notOf(type);
   return value;
 }
 
@@ -53,7 +54,7 @@ export function toIndexValue(columnType: string, input: unknown): IndexValue {
 export function parseIndexValue(columnType: string, text: string): IndexValue {
   const type = parseColumnType(columnType);
   const value = convertText(type, text);
-  if (value === undefined || !fits(type, value)) throw notOf(type);
+  if (value === undefined || !fits(type, value) || !isWritable(type, value)) throw notOf(type);
   return value;
 }
 
@@ -184,6 +185,11 @@ function fits(type: IndexableType, value: IndexValue): boolean {
   return limits !== undefined && value >= limits[0] && value <= limits[1];
 }
 
+/** Whether a value can be given, beside being one of the type: stored timestamps outside of DuckDB's calendar are shown. */
+function isWritable(type: IndexableType, value: IndexValue): boolean {
+  return type.logical !== "timestamp" || typeof value !== "bigint" || isTimestampCount(value, type.unit ?? "us");
+}
+
 function notOf(type: IndexableType): InvalidArgumentError {
   return new InvalidArgumentError(`a value is not a ${describe(type)}`, { remedy: `Pass ${formsOf(type)}.` });
 }
@@ -210,7 +216,7 @@ function formsOf(type: IndexableType): string {
     case "time":
       return `"HH:MM:SS.f", or a bigint count of ${type.unit} from midnight`;
     case "timestamp":
-      return `"YYYY-MM-DD HH:MM:SS.f", a Date, or a bigint count of ${type.unit} from 1970-01-01`;
+      return `"YYYY-MM-DD HH:MM:SS.f", a Date, or a bigint count of ${type.unit} from 1970-01-01, within DuckDB's range`;
   }
 }
 

@@ -15,12 +15,12 @@ import {
   Struct,
   Table,
   tableToIPC,
-  TimestampMicrosecond,
 } from "apache-arrow";
 import type { CatalogReader } from "../model/state.js";
 import { columnData, fieldType, mapEntriesField } from "./arrow-access.js";
 import { endOf, type InlineChunk, readTombstones, scanChunks } from "./chunks.js";
 import { ColumnNames, readColumnHistory } from "./column-names.js";
+import { writableTable } from "./flush-values.js";
 import type { InlineRegistry } from "./registry.js";
 import { chunkTable } from "./slice.js";
 
@@ -86,12 +86,14 @@ export async function flushFiles(
       throw new NotFoundError(`the schema of inline rows of table ${tableId}, version ${schemaVersion}`);
     const rows: LiveRow[] = [];
     for (const chunk of chunks) {
-      const table = writableTable(chunkTable(schema.parsed, chunk.body, chunk.rowCount));
-      for (let offset = 0; offset < chunk.rowCount; offset++) {
-        const rowId = chunk.rowIdStart + BigInt(offset);
-        if (endOf(tombstones, rowId, chunk.beginSnapshot) === undefined)
-          rows.push({ rowId, beginSnapshot: chunk.beginSnapshot, table, offset });
-      }
+      const { rowIdStart, beginSnapshot } = chunk;
+      const isLive = Uint8Array.from({ length: chunk.rowCount }, (_, offset) =>
+        endOf(tombstones, rowIdStart + BigInt(offset), beginSnapshot) === undefined ? 1 : 0,
+      );
+      const table = writableTable(chunkTable(schema.parsed, chunk.body, chunk.rowCount), isLive);
+      isLive.forEach((live, offset) => {
+        if (live === 1) rows.push({ rowId: rowIdStart + BigInt(offset), beginSnapshot, table, offset });
+      });
     }
     rows.sort((a, b) => (a.rowId < b.rowId ? -1 : a.rowId > b.rowId ? 1 : 0));
     const fieldIds = columnFieldIds(reader, tableId, names, chunks[0]?.beginSnapshot ?? 0n);
@@ -180,12 +182,11 @@ function withFieldIds(field: Field, parent: string, byPath: ReadonlyMap<string, 
   const path = parent === "" ? field.name : `${parent}\0${field.name}`;
   const id = byPath.get(path);
   const metadata = id === undefined ? undefined : new Map([[fieldIdKey, String(id)]]);
-  return new Field(field.name, writableType(fieldType(field), path, byPath), field.nullable, metadata);
+  return new Field(field.name, typeWithFieldIds(fieldType(field), path, byPath), field.nullable, metadata);
 }
 
-/** The type that a column is written with: nested fields with their ids, and no timestamps in seconds, which Parquet lacks. */
-function writableType(type: DataType, path: string, byPath: ReadonlyMap<string, bigint>): DataType {
-  if (isSeconds(type)) return new TimestampMicrosecond(type.timezone ?? null);
+/** A type with the ids of its nested fields. */
+function typeWithFieldIds(type: DataType, path: string, byPath: ReadonlyMap<string, bigint>): DataType {
   if (DataType.isStruct(type)) return new Struct(type.children.map((child) => withFieldIds(child, path, byPath)));
   if (DataType.isList(type)) return new List(withFieldIds(type.valueField, path, byPath));
   if (DataType.isMap(type)) {
@@ -196,38 +197,6 @@ function writableType(type: DataType, path: string, byPath: ReadonlyMap<string, 
     return new Map_(mapEntriesField(new Field<Struct>("entries", entries, false)));
   }
   return type;
-}
-
-function isSeconds(type: DataType): type is DataType & { readonly timezone: string | null } {
-  return DataType.isTimestamp(type) && type.unit === 0;
-}
-
-/** A chunk's rows with its timestamps in seconds turned into microseconds. Done on whole chunks: slices share their bitmaps. */
-function writableTable(table: Table): Table {
-  if (!table.schema.fields.some((field) => isSeconds(fieldType(field)))) return table;
-  const fields = table.schema.fields.map((field) => {
-    const type = fieldType(field);
-    return new Field(
-      field.name,
-      isSeconds(type) ? new TimestampMicrosecond(type.timezone ?? null) : type,
-      field.nullable,
-    );
-  });
-  const children = fields.map((_, at) => writableData(columnData(table, at)));
-  const data = makeData({ type: new Struct(fields), length: table.numRows, nullCount: 0, children });
-  return new Table([new RecordBatch(new Schema(fields), data)]);
-}
-
-function writableData(data: Data): Data {
-  if (!isSeconds(data.type)) return data;
-  const micros = BigInt64Array.from(data.values as BigInt64Array, (seconds) => seconds * 1_000_000n);
-  return makeData({
-    type: new TimestampMicrosecond(data.type.timezone ?? null),
-    length: data.length,
-    nullCount: data.nullCount,
-    nullBitmap: data.nullBitmap,
-    data: micros,
-  });
 }
 
 function bigintData(values: readonly bigint[]): Data {

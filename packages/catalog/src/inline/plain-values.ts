@@ -5,6 +5,7 @@ import { plainValueAt } from "../index/vector-value.js";
 import { fieldType } from "./arrow-access.js";
 import { childrenOf } from "./arrow-schema.js";
 import { columnTypeOf, type TypedField } from "./arrow-types.js";
+import { timestampsInRange } from "./timestamp-range.js";
 
 /** Gives the value of a row. */
 type ValueAt = (row: number) => unknown;
@@ -29,6 +30,8 @@ export function plainValues(field: TypedField, data: Data): ValueAt {
  */
 export function checkValues(field: TypedField, data: Data): void {
   const valueAt = plainValues(field, data);
+  if (!timestampsInRange(data))
+    throw new CorruptionError("an inline column holds a timestamp that DuckDB does not have");
   // Text and decimals have been checked by their conversion; a time may lie outside of its day.
   if (hasTimes(field.type)) for (let row = 0; row < data.length; row++) valueAt(row);
 }

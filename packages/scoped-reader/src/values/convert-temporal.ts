@@ -1,3 +1,4 @@
+import { InvalidArgumentError, parseIndexValue } from "@moraine/codec";
 import type { TimeUnit } from "../parquet/schema.js";
 import { ConversionFailed } from "../malformed.js";
 import { bigIntegersOf, clearNulls, integersOf } from "./numbers.js";
@@ -85,6 +86,22 @@ export function int96ToTimestamps(raw: RawColumn, unit: TimeUnit, validity: Vali
     micros[i] = checkedCount(day * secondsPerDay * perSecond.us + nanosOfDay / 1000n);
   }
   return unit === "us" ? micros : rescaled(micros, "us", unit, validity);
+}
+
+/** Times in nanoseconds that are stored as text, the form that DuckDB gives them in Parquet. */
+export function textsToTimes(raw: RawColumn, validity: Validity): BigInt64Array {
+  const to = new BigInt64Array(raw.length);
+  for (let i = 0; i < raw.length; i++) {
+    if (validity !== null && validity[i] === 0) continue;
+    const text = Buffer.from(raw.values.subarray(raw.offsets?.[i], raw.offsets?.[i + 1])).toString("latin1");
+    try {
+      to[i] = parseIndexValue("TIME_NS", text) as bigint;
+    } catch (cause) {
+      if (!(cause instanceof InvalidArgumentError)) throw cause;
+      throw new ConversionFailed("a stored text is no time of day");
+    }
+  }
+  return to;
 }
 
 function rescaled(counts: BigInt64Array, from: TimeUnit, to: TimeUnit, validity: Validity): BigInt64Array {

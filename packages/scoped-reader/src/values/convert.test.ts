@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseColumnType } from "@moraine/codec";
+import { fromIndexValue, parseColumnType } from "@moraine/codec";
 import { request, TestLake } from "../../test/support/lake.js";
 import { sampleQuery, sampleTypes } from "../../test/support/types.js";
 import { expectColumn, fromVector, scanRows } from "../../test/support/values.js";
@@ -97,6 +97,8 @@ describe("a value that the new type cannot take exactly is a typed error", () =>
     ["170141183460469231731687303715884105727::HUGEINT", "BIGINT"],
     ["INTERVAL 1 DAY", "BIGINT"],
     ["TIME '12:00'", "TIMESTAMP"],
+    ["'24:00:01'", "TIME_NS"],
+    ["'noon'", "TIME_NS"],
   ];
   test.each(refused)("%s as %s", async (sql, after) => {
     const source = await lake.write("refused.parquet", `SELECT (${sql}) AS c`, "FIELD_IDS {c: 1}");
@@ -111,6 +113,14 @@ describe("a value that the new type cannot take exactly is a typed error", () =>
     const rows = await scanRows(source, { columns: [request("c", "TINYINT")], rowIds: "none" });
     expect(rows.map(({ values }) => values[0])).toEqual([5n, null, 5n]);
   });
+});
+
+test("times in nanoseconds are read from the text that DuckDB writes", async () => {
+  const times = ["00:00:00", "12:34:56.789012345", "23:59:59.999999999", "24:00:00"];
+  const query = `SELECT unnest([NULL, ${times.map((time) => `'${time}'`).join(", ")}]::TIME_NS[]) AS c`;
+  const source = await lake.write("times.parquet", query, "FIELD_IDS {c: 1}");
+  const rows = await scanRows(source, { columns: [request("c", "TIME_NS")], rowIds: "none" });
+  expect(rows.map(({ values }) => fromIndexValue("TIME_NS", values[0] as bigint | null))).toEqual([null, ...times]);
 });
 
 describe("storage that other writers use", () => {

@@ -10,7 +10,7 @@ import {
   integersToIntegers,
   isIntegerType,
 } from "./convert-number.js";
-import { datesToDates, datesToTimestamps, int96ToTimestamps, rescaleCounts } from "./convert-temporal.js";
+import { datesToDates, datesToTimestamps, int96ToTimestamps, rescaleCounts, textsToTimes } from "./convert-temporal.js";
 import { clearNulls } from "./numbers.js";
 import { expandValidity, type RawColumn, unpackBits } from "./raw-column.js";
 import { describeSource, type SourceType } from "./source-type.js";
@@ -89,6 +89,8 @@ function convertFixed(
     case "date":
       return source.kind === "date" ? datesToDates(raw, source, validity) : null;
     case "time":
+      // DuckDB writes times in nanoseconds as text, which it casts when it reads them.
+      if (source.kind === "string" && target.unit === "ns") return textsToTimes(raw, validity);
       if (source.kind !== "time" || target.unit === undefined) return null;
       return rescaleCounts(raw, source.bytes, source.unit, target.unit, validity);
     case "timestamp":
