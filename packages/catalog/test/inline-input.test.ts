@@ -268,3 +268,20 @@ it("a chunk has the structure of a nested column, whatever the column holds at i
   await insert(place, chunkOf(new Table({ c: new Vector([structOf(integers([1]), [1])]) }), 1n));
   expect(await valuesOf(place)).toEqual([{ c: { x: 1 } }]);
 });
+
+it.each([
+  ["a Map", new Map([["x", 1]])],
+  ["a date", new Date(0)],
+  ["a buffer", new Uint8Array(1)],
+  ["an array", [1]],
+])("%s is no row and no struct", async (_, value) => {
+  const struct: ColumnDefinition = {
+    name: "s",
+    columnType: "STRUCT",
+    children: [{ name: "x", columnType: "INTEGER" }],
+  };
+  const place = await openTable(struct);
+  for (const rows of [[value], [{ s: value }]]) {
+    expect((await failureOf(insert(place, rows as never))).code).toBe("invalid_argument");
+  }
+});

@@ -24,7 +24,7 @@ export function encodeRows(columns: readonly WritableColumn[], given: readonly P
   const rows = Array.from(given);
   const known = new Set(columns.map((column) => column.name));
   rows.forEach((row, position) => {
-    if (typeof row !== "object" || row === null || Array.isArray(row)) {
+    if (!isRecord(row)) {
       throw new InvalidArgumentError(`rows[${position}] is no object`, {
         remedy: "Pass each row as an object of column values.",
       });
@@ -44,6 +44,11 @@ export function encodeRows(columns: readonly WritableColumn[], given: readonly P
   const positions = [...rows.keys()];
   for (const column of columns) encodeColumn(column, rows, positions, sink);
   return { length: rows.length, ...sink };
+}
+
+/** Whether a value has named fields. Maps, dates and buffers are objects, too, and would be taken for one without any. */
+function isRecord(value: unknown): value is PlainRow {
+  return Object.prototype.toString.call(value) === "[object Object]";
 }
 
 /** Encoded columns in depth-first order. */
@@ -114,8 +119,7 @@ function encodeStruct(column: WritableColumn, inputs: Inputs, sink: Sink): void 
   const known = new Set(column.children.map(({ name }) => name));
   inputs.values.forEach((value, i) => {
     if (value === null) return;
-    if (typeof value !== "object" || Array.isArray(value))
-      throw unfit(inputs, i, "is not an object of the struct's fields");
+    if (!isRecord(value)) throw unfit(inputs, i, "is not an object of the struct's fields");
     for (const name of Object.keys(value)) {
       if (!known.has(name)) throw unfit(inputs, i, `names field ${quoted(name)}, which the struct does not have`);
     }
