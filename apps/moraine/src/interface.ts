@@ -935,7 +935,12 @@ export interface Transaction extends CatalogSnapshot {
 
   /**
    * Changes a column's type, nullability or default. `constraint` for another type under a live index; `invalid_argument` for
-   * a type that is none, and for one that would make a nested column scalar or a scalar one nested; `unsupported` for VARIANT.
+   * a type that is none, and for one that the column's does not widen to in DuckLake; `unsupported` for VARIANT.
+   *
+   * Widening goes from integers to larger ones, floats and decimals, from decimals to floats and to decimals with more digits
+   * before and behind the point, from FLOAT to DOUBLE, BOOLEAN to integers, DATE to timestamps, timestamps to finer ones,
+   * TIMESTAMP to TIMESTAMPTZ, VARCHAR to JSON. Values that are there are cast when they are read. No index is built over such
+   * that were stored without a time zone and are to have one: what they stand for depends on whoever reads them.
    *
    * `nullsAllowed: false` counts for rows that are inlined from then on. Nothing looks at the rows that are there, so check
    * first that none has NULL.

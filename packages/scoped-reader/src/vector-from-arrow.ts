@@ -16,7 +16,7 @@ const maxBytes = 2 ** 31 - 1;
  * file: a value has the same bytes whether it was stored inline or in a file. `columnType` is the DuckLake type name.
  *
  * Dictionary-encoded columns are resolved. Nothing is shared with the Arrow buffers. Timestamps with and without time
- * zone are taken by their count; of Parquet files the two are told apart.
+ * zone are told apart, as they are in Parquet files.
  *
  * Errors: `constraint` when the Arrow type or a value does not fit the column's type, or buffers are shorter than the
  * column says, and when the column type cannot be indexed.
@@ -97,7 +97,9 @@ function sourceTypeOfArrow(type: DataType): SourceType {
   if (DataType.isFixedSizeBinary(type)) return { kind: "fixed", width: type.byteWidth };
   if (DataType.isDate(type)) return { kind: "date", unit: type.unit === DateUnit.DAY ? "day" : "ms" };
   if (DataType.isTime(type)) return { kind: "time", unit: units[type.unit], bytes: type.bitWidth === 32 ? 4 : 8 };
-  if (DataType.isTimestamp(type)) return { kind: "timestamp", unit: units[type.unit], adjustedToUtc: undefined };
+  if (DataType.isTimestamp(type)) {
+    return { kind: "timestamp", unit: units[type.unit], adjustedToUtc: (type.timezone ?? "") !== "" };
+  }
   if (DataType.isDecimal(type)) {
     const storage = { endian: "little", width: type.bitWidth / 8 } as const;
     return { kind: "decimal", precision: type.precision, scale: type.scale, storage };

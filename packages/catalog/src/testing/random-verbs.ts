@@ -139,7 +139,7 @@ const verbs: readonly Verb[] = [
     alterColumn(draft, {
       table: pickers.table(a),
       column: pickers.column(pickers.table(a), b),
-      ...(c % 2 === 0 ? { columnType: "VARCHAR" } : { defaultValue: c % 3 === 0 ? null : `${c}` }),
+      ...(c % 2 === 0 ? { columnType: "DOUBLE" } : { defaultValue: c % 3 === 0 ? null : `${c}` }),
     }),
   (draft, pickers, { a, b }) =>
     dropColumn(draft, { table: pickers.table(a), column: pickers.column(pickers.table(a), b) }),

@@ -167,6 +167,28 @@ describe("columns", () => {
     );
   });
 
+  it("change to types that theirs widen to, and to no others", () => {
+    const { session, table } = tableOf(
+      { name: "t", columnType: "TIMESTAMP" },
+      { name: "i", columnType: "INTEGER" },
+      { name: "s", columnType: "STRUCT", children: [{ name: "f", columnType: "FLOAT" }] },
+    );
+    const alter = (id: number, columnType: string) =>
+      codeOf(() => alterColumn(session.draft(), { table, column: column(id), columnType }));
+    expect(alter(1, "TIMESTAMPTZ")).toBeUndefined();
+    expect(alter(1, "datetime")).toBeUndefined();
+    expect(alter(1, "TIMESTAMP_S")).toBe("invalid_argument");
+    session.commit((draft) => alterColumn(draft, { table, column: column(1), columnType: "TIMESTAMPTZ" }));
+    expect(alter(1, "TIMESTAMP")).toBe("invalid_argument");
+    expect(alter(2, "VARCHAR")).toBe("invalid_argument");
+    expect(alter(2, "SMALLINT")).toBe("invalid_argument");
+    expect(alter(4, "DOUBLE")).toBeUndefined();
+    expect(alter(4, "INTEGER")).toBe("invalid_argument");
+    const error = errorOf(() => alterColumn(session.draft(), { table, column: column(2), columnType: "VARCHAR" }));
+    expect(error?.message).toContain('from "INTEGER" to VARCHAR');
+    expect(session.draft().isEmpty).toBe(true);
+  });
+
   it("go with everything below them", () => {
     const { session, table } = tableOf(bigint("a"), point);
     session.commit((draft) => dropColumn(draft, { table, column: column(2) }));

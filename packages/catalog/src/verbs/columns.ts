@@ -22,6 +22,7 @@ import {
 import { type ColumnDefinition, columnValues, flattenColumn } from "./column-tree.js";
 import { checkColumnType, columnKind } from "./column-type.js";
 import { requireColumn, requireTable } from "./require.js";
+import { isPromotion } from "./type-promotion.js";
 
 export interface AddColumnArguments {
   readonly table: TableId;
@@ -111,7 +112,7 @@ export function renameColumn(draft: Draft, args: RenameColumnArguments): void {
 
 /**
  * Changes a column's type, nullability or default. `constraint` for another type under a live index, `invalid_argument` for one
- * that would make a nested column scalar or a scalar one nested.
+ * to which DuckLake does not widen the column's, a nested one for a scalar among them.
  */
 export function alterColumn(draft: Draft, args: AlterColumnArguments): void {
   checkKnown(args, alterColumnNames, "arguments");
@@ -131,6 +132,12 @@ export function alterColumn(draft: Draft, args: AlterColumnArguments): void {
       {
         remedy: "Add a column of the other type and drop this one.",
       },
+    );
+  }
+  if (columnKind(columnType) === "scalar" && !isPromotion(column.columnType, columnType)) {
+    throw new InvalidArgumentError(
+      `columnType changes column ${column.columnId} of table ${tableId} from ${quoted(column.columnType)} to ${columnType}, which DuckLake does not`,
+      { remedy: "Widen the type only, or add a column of the other type and drop this one." },
     );
   }
   if (columnType !== column.columnType) refuseIndexed(draft, tableId, [column.columnId], "get another type");

@@ -10,7 +10,7 @@ import {
   float64Of,
   integersOf,
 } from "./numbers.js";
-import type { RawColumn } from "./raw-column.js";
+import { type RawColumn, unpackBits } from "./raw-column.js";
 import type { SourceType } from "./source-type.js";
 
 type IntegerSource = Extract<SourceType, { kind: "integer" }>;
@@ -144,23 +144,41 @@ export function integersToFloats(
   return to;
 }
 
-/** Decimals as doubles by DuckDB's steps: whole and fractional part apart where the unscaled integer has too many digits. */
-export function decimalsToDoubles(raw: RawColumn, source: DecimalSource, validity: Validity): Float64Array {
+/** Decimals as floats by DuckDB's steps: whole and fractional part apart where the unscaled integer has too many digits. */
+export function decimalsToFloats(
+  raw: RawColumn,
+  source: DecimalSource,
+  type: "float32" | "float64",
+  validity: Validity,
+): Float32Array | Float64Array {
   const unscaled = unscaledOf(raw, source.storage);
-  const power = 10 ** source.scale;
+  const isSingle = type === "float32";
+  const round = isSingle ? Math.fround : (value: number): number => value;
+  const nearest = isSingle ? nearestFloat32 : Number;
+  const power = round(10 ** source.scale);
   const bigPower = 10n ** BigInt(source.scale);
-  const exact = BigInt(Number.MAX_SAFE_INTEGER);
-  const to = new Float64Array(raw.length);
+  const exact = isSingle ? 2n ** 24n : BigInt(Number.MAX_SAFE_INTEGER);
+  const to = isSingle ? new Float32Array(raw.length) : new Float64Array(raw.length);
   for (let i = 0; i < raw.length; i++) {
     if (validity !== null && validity[i] === 0) continue;
     const value = unscaled(i);
-    if (source.scale === 0 || (value <= exact && value >= -exact)) {
-      to[i] = Number(value) / power;
+    if ((source.scale === 0 && (!isSingle || source.precision <= 18)) || (value <= exact && value >= -exact)) {
+      to[i] = nearest(value) / power;
     } else {
       if (source.precision > 18) throw new ConversionFailed("a stored decimal has too many digits for a float");
-      to[i] = Number(value / bigPower) + Number(value % bigPower) / power;
+      to[i] = nearest(value / bigPower) + round(nearest(value % bigPower) / power);
     }
   }
+  return to;
+}
+
+/** Booleans as 0 and 1. */
+export function booleansToIntegers(raw: RawColumn, type: IntegerType, validity: Validity): ColumnVector["values"] {
+  const bits = unpackBits(raw.values, raw.valuesOffset, raw.length);
+  if (widths[type].bytes === 8) return storeBigIntegers(Array.from(bits, BigInt), type, validity);
+  const to = smallArray(type, raw.length);
+  to.set(bits);
+  clearNulls(to, validity);
   return to;
 }
 

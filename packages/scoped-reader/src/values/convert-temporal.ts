@@ -1,4 +1,4 @@
-import { InvalidArgumentError, parseIndexValue } from "@moraine/codec";
+import { InvalidArgumentError, isTimestampCount, parseIndexValue } from "@moraine/codec";
 import type { TimeUnit } from "../parquet/schema.js";
 import { ConversionFailed } from "../malformed.js";
 import { bigIntegersOf, clearNulls, integersOf } from "./numbers.js";
@@ -53,7 +53,7 @@ export function datesToTimestamps(
     const day = days[i] ?? 0;
     if (day === infinityDays) to[i] = infinityCount;
     else if (day === -infinityDays) to[i] = -infinityCount;
-    else to[i] = checkedCount(BigInt(day) * factor);
+    else to[i] = checkedCount(BigInt(day) * factor, unit);
   }
   return to;
 }
@@ -83,7 +83,7 @@ export function int96ToTimestamps(raw: RawColumn, unit: TimeUnit, validity: Vali
     if (validity !== null && validity[i] === 0) continue;
     const nanosOfDay = view.getBigInt64(i * int96Bytes, true);
     const day = BigInt(view.getUint32(i * int96Bytes + 8, true)) - julianDayOfEpoch;
-    micros[i] = checkedCount(day * secondsPerDay * perSecond.us + nanosOfDay / 1000n);
+    micros[i] = checkedCount(day * secondsPerDay * perSecond.us + nanosOfDay / 1000n, "us");
   }
   return unit === "us" ? micros : rescaled(micros, "us", unit, validity);
 }
@@ -112,7 +112,7 @@ function rescaled(counts: BigInt64Array, from: TimeUnit, to: TimeUnit, validity:
     if (validity !== null && validity[i] === 0) continue;
     const value = counts[i] ?? 0n;
     if (value === infinityCount || value === -infinityCount) result[i] = value;
-    else if (finer) result[i] = checkedCount(value * factor);
+    else if (finer) result[i] = checkedCount(value * factor, to);
     else if (value % factor !== 0n) throw new ConversionFailed(tooFine);
     else result[i] = value / factor;
   }
@@ -123,7 +123,9 @@ function widened(raw: RawColumn): BigInt64Array {
   return BigInt64Array.from(integersOf(raw, 4, true), BigInt);
 }
 
-function checkedCount(value: bigint): bigint {
-  if (value >= infinityCount || value <= -infinityCount) throw new ConversionFailed(outOfRange);
+/** A finite count. Beyond its calendar DuckDB does not cast. */
+function checkedCount(value: bigint, unit: TimeUnit): bigint {
+  if (value === infinityCount || value === -infinityCount || !isTimestampCount(value, unit))
+    throw new ConversionFailed(outOfRange);
   return value;
 }

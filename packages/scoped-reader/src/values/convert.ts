@@ -3,7 +3,8 @@ import { ConversionFailed } from "../malformed.js";
 import { checkWidth, copyFixed, copyVariable, type VariableValues } from "./convert-bytes.js";
 import { decimalsToDecimals, type DecimalType, integersToDecimals } from "./convert-decimal.js";
 import {
-  decimalsToDoubles,
+  booleansToIntegers,
+  decimalsToFloats,
   decimalsToIntegers,
   floatsToFloats,
   integersToFloats,
@@ -76,12 +77,13 @@ function convertFixed(
     case "integer":
       if (!isIntegerType(valueType)) return null;
       if (source.kind === "integer") return integersToIntegers(raw, source, valueType, validity);
+      if (source.kind === "boolean") return booleansToIntegers(raw, valueType, validity);
       return source.kind === "decimal" ? decimalsToIntegers(raw, source, valueType, validity) : null;
     case "float":
       if (valueType !== "float32" && valueType !== "float64") return null;
       if (source.kind === "float") return floatsToFloats(raw, source, valueType, validity);
       if (source.kind === "integer") return integersToFloats(raw, source, valueType, validity);
-      return source.kind === "decimal" && valueType === "float64" ? decimalsToDoubles(raw, source, validity) : null;
+      return source.kind === "decimal" ? decimalsToFloats(raw, source, valueType, validity) : null;
     case "boolean":
       return source.kind === "boolean" ? expandBooleans(raw, validity) : null;
     case "decimal":
