@@ -144,7 +144,10 @@ export function integersToFloats(
   return to;
 }
 
-/** Decimals as floats by DuckDB's steps: whole and fractional part apart where the unscaled integer has too many digits. */
+/**
+ * Decimals as floats by DuckDB's steps: whole and fractional part apart where the unscaled integer has too many digits. What DuckDB
+ * makes of 128-bit integers is not the nearest float: they are refused where the steps are not exact.
+ */
 export function decimalsToFloats(
   raw: RawColumn,
   source: DecimalSource,
@@ -162,7 +165,7 @@ export function decimalsToFloats(
   for (let i = 0; i < raw.length; i++) {
     if (validity !== null && validity[i] === 0) continue;
     const value = unscaled(i);
-    if ((source.scale === 0 && (!isSingle || source.precision <= 18)) || (value <= exact && value >= -exact)) {
+    if ((source.scale === 0 && source.precision <= 18) || (value <= exact && value >= -exact)) {
       to[i] = nearest(value) / power;
     } else {
       if (source.precision > 18) throw new ConversionFailed("a stored decimal has too many digits for a float");

@@ -87,6 +87,7 @@ describe("a value that the new type cannot take exactly is a typed error", () =>
     ["9999.99::DECIMAL(9,2)", "DECIMAL(4,2)"],
     ["12345::INTEGER", "DECIMAL(4,0)"],
     ["123456789.5::DECIMAL(38,10)", "FLOAT"],
+    ["(-24852611341916850177)::DECIMAL(20,0)", "DOUBLE"],
     ["DATE '5000000-01-01'", "TIMESTAMP_S"],
     ["TIMESTAMP '2024-01-01 00:00:00.5'", "TIMESTAMP_S"],
     ["TIMESTAMP '2024-01-01'", "TIMESTAMPTZ"],
