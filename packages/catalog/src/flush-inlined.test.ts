@@ -1,31 +1,22 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { RowId, SchemaId, TableId } from "@moraine/codec";
-import { DataStoreSet, openStore } from "@moraine/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Catalog } from "./catalog.js";
+import type { Catalog } from "./catalog.js";
+import { type FileCatalog, openFileCatalog } from "./testing/file-catalog.js";
 
 const main = 0n as SchemaId;
+let lake: FileCatalog;
 let folder: string;
 let catalog: Catalog;
-let lakes = 0;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "moraine-flush-"));
-  lakes += 1;
-  catalog = await Catalog.open({
-    store: await openStore(`memory://flush-${process.pid}-${lakes}`),
-    dataPath: folder,
-    openDataFiles: (dataPath) => new DataStoreSet(dataPath),
-  });
+  lake = await openFileCatalog();
+  ({ catalog, folder } = lake);
 });
 
-afterEach(async () => {
-  await catalog.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => lake.close());
 
 async function createTable(): Promise<TableId> {
   const { value } = await catalog.commit((transaction) =>

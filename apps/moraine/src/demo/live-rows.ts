@@ -56,17 +56,14 @@ async function defineInlineRows(duckDb: DuckDb, catalog: ReadOnlyCatalog, table:
   const rows = await catalog.recentRows({ table: table.id });
   if (rows.length === 0) return;
   const tuples = rows.map(
-    ({ rowId, values }) =>
-      `(${[rowId.toString(), ...columns.map(([name, type]) => sqlValue(values[name], type))].join(", ")})`,
+    ({ rowId, values }) => `(${[rowId.toString(), ...columns.map(([name]) => sqlValue(values[name]))].join(", ")})`,
   );
   await duckDb.run(`INSERT INTO ${table.name}_inline VALUES ${tuples.join(", ")}`);
 }
 
 /** A value of an inline row as an SQL expression. */
-function sqlValue(value: unknown, type: string): string {
+function sqlValue(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
-  // Timestamps come as counts in their unit.
-  if (type === "TIMESTAMP" && typeof value === "bigint") return `make_timestamp(${value})`;
   if (typeof value === "number" || typeof value === "bigint") return value.toString();
   if (typeof value === "string") return literal(value);
   throw new TypeError(`an inline value of type ${typeof value}`);

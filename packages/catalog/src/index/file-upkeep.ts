@@ -23,7 +23,7 @@ import {
   requireRow,
   type RowCheck,
 } from "./supplied-entries.js";
-import { columnRequests, rowIdBatches, type TableFiles } from "./table-files.js";
+import { columnRequests, type TableFiles } from "./table-files.js";
 import { IndexUpkeep } from "./upkeep.js";
 
 type DataFile = EntityValue["data_file"];
@@ -238,11 +238,7 @@ export class FileUpkeep {
     if (file.rowIdStart !== undefined && !(await files.embedsRowIds(draft, file))) {
       return positions.map((position) => (file.rowIdStart ?? 0n) + BigInt(position));
     }
-    const ids: bigint[] = [];
-    for await (const batch of rowIdBatches(files.source(draft, file), Uint32Array.from(positions).sort())) {
-      for (const rowId of batch) ids.push(rowId);
-    }
-    return ids;
+    return await files.rowIds(draft, file, Uint32Array.from(positions).sort());
   }
 
   /** Rows that were there when an index was created, and that the same commit ended afterwards: they get no entry. */
@@ -264,7 +260,7 @@ export class FileUpkeep {
       // What the commit itself added embeds no ids.
       const file = draft.base.get("data_file", op.tableId, dataFileId);
       if (file === undefined || files === undefined || !(await files.embedsRowIds(draft, file))) continue;
-      for await (const ids of rowIdBatches(files.source(draft, file))) for (const rowId of ids) rows.add(rowId);
+      for (const rowId of await files.rowIds(draft, file)) rows.add(rowId);
     }
     return (rowId) => rows.has(rowId) || expired.some((file) => inDenseRange(file, rowId));
   }

@@ -1,11 +1,11 @@
-import { ConstraintError, type EntityValue } from "@moraine/codec";
+import { ConstraintError, decodeRowId, type EntityValue } from "@moraine/codec";
 import { refusedClaim, type RefusedClaim } from "@moraine/index-core";
 import { getOne, type ReadView } from "@moraine/store";
 import { findLiveRow } from "../inline/chunks.js";
 import { quoted } from "../model/error-text.js";
 import type { CatalogState } from "../model/state.js";
 import { inDenseRange } from "./supplied-entries.js";
-import { inlineFileDeletes, type TableFiles } from "./table-files.js";
+import type { TableFiles } from "./table-files.js";
 
 type DataFile = EntityValue["data_file"];
 
@@ -41,7 +41,7 @@ export async function staleHolder(place: HolderPlace, error: unknown): Promise<C
 
 async function isHeld(view: ReadView, { key, holdingRowId }: RefusedClaim): Promise<boolean> {
   const value = await getOne(view, key);
-  return value?.length === 8 && new DataView(value.buffer, value.byteOffset).getBigUint64(0) === holdingRowId;
+  return value !== undefined && decodeRowId(value) === holdingRowId;
 }
 
 async function mayLive({ state, view, files }: HolderPlace, tableId: bigint, rowId: bigint): Promise<boolean> {
@@ -65,6 +65,5 @@ async function mayHold(
   if (await files.embedsRowIds(state, file)) return true;
   if (file.rowIdStart === undefined || !inDenseRange(file, rowId)) return false;
   const position = Number(rowId - file.rowIdStart);
-  if ((await inlineFileDeletes(view, file)).has(position)) return false;
   return !(await files.deadPositions(state, view, file)).has(position);
 }

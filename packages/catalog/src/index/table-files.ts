@@ -73,10 +73,13 @@ export class TableFiles {
     return await embedsRowIds(this.source(reader, file));
   }
 
-  /** Ids of all rows of a file, dead or alive. */
-  async rowIds(reader: CatalogReader, file: EntityValue["data_file"]): Promise<bigint[]> {
+  /** Ids of a file's rows, dead or alive: those that it embeds, else those that its first one opens. */
+  async rowIds(reader: CatalogReader, file: EntityValue["data_file"], positions?: Uint32Array): Promise<bigint[]> {
     const ids: bigint[] = [];
-    for await (const batch of rowIdBatches(this.source(reader, file))) for (const rowId of batch) ids.push(rowId);
+    for await (const { rowIds } of scanFile(this.source(reader, file), { columns: [], rowIds: "lineage", positions })) {
+      if (rowIds === null) throw new Error("a scoped read in lineage mode gave no row ids");
+      for (const rowId of rowIds) ids.push(rowId);
+    }
     return ids;
   }
 
@@ -117,17 +120,6 @@ export async function inlineFileDeletes(view: ReadView, file: EntityValue["data_
     }
   }
   return dead;
-}
-
-/** The row ids of a file's rows, batch by batch: those that it embeds, else those that its first one opens. */
-export async function* rowIdBatches(
-  source: FileSource,
-  positions?: Uint32Array,
-): AsyncIterableIterator<BigUint64Array> {
-  for await (const { rowIds } of scanFile(source, { columns: [], rowIds: "lineage", positions })) {
-    if (rowIds === null) throw new Error("a scoped read in lineage mode gave no row ids");
-    yield rowIds;
-  }
 }
 
 function nameMapOf(reader: CatalogReader, file: EntityValue["data_file"]): NameMap | undefined {

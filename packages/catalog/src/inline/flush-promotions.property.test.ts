@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { type ColumnId, MoraineError, type SchemaId } from "@moraine/codec";
-import { DataStoreSet, openStore } from "@moraine/store";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Catalog } from "../catalog.js";
+import type { Catalog } from "../catalog.js";
+import { type FileCatalog, openFileCatalog } from "../testing/file-catalog.js";
 import { isPromotion } from "../verbs/type-promotion.js";
 
 const main = 0n as SchemaId;
@@ -73,25 +71,19 @@ function mayDiffer(before: string, after: string): boolean {
   return after === "TIMESTAMPTZ" || after === "JSON" || before.startsWith("DECIMAL");
 }
 
+let lake: FileCatalog;
 let folder: string;
 let catalog: Catalog;
 let connection: DuckDBConnection;
 let tables = 0;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "moraine-flush-"));
+  lake = await openFileCatalog();
+  ({ catalog, folder } = lake);
   connection = await (await DuckDBInstance.create()).connect();
-  catalog = await Catalog.open({
-    store: await openStore(`memory://flush-promotions-${process.pid}`),
-    dataPath: folder,
-    openDataFiles: (dataPath) => new DataStoreSet(dataPath),
-  });
 });
 
-afterAll(async () => {
-  await catalog.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => lake.close());
 
 /** Values, or that they are refused. Errors that are not ours pass through. */
 async function outcome(read: Promise<readonly { readonly values: readonly unknown[] }[]>): Promise<unknown> {

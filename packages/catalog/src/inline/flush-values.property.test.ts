@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type ColumnId, fromIndexValue, type SchemaId, type TableId } from "@moraine/codec";
-import { DataStoreSet, openStore } from "@moraine/store";
 import {
   makeData,
   RecordBatch,
@@ -18,7 +15,8 @@ import {
 } from "apache-arrow";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Catalog } from "../catalog.js";
+import type { Catalog } from "../catalog.js";
+import { type FileCatalog, openFileCatalog } from "../testing/file-catalog.js";
 
 const main = 0n as SchemaId;
 const infinite = 2n ** 63n - 1n;
@@ -55,24 +53,16 @@ function valuesOf(columnType: string): fc.Arbitrary<bigint> {
   return fc.oneof(fc.bigInt({ min: ends[0], max: ends[1] }), fc.constantFrom(...ends, ...infinities));
 }
 
+let lake: FileCatalog;
 let folder: string;
 let catalog: Catalog;
-let lakes = 0;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "moraine-flush-"));
-  lakes += 1;
-  catalog = await Catalog.open({
-    store: await openStore(`memory://flush-values-${process.pid}-${lakes}`),
-    dataPath: folder,
-    openDataFiles: (dataPath) => new DataStoreSet(dataPath),
-  });
+  lake = await openFileCatalog();
+  ({ catalog, folder } = lake);
 });
 
-afterEach(async () => {
-  await catalog.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => lake.close());
 
 async function createTable(name: string, columnType: string): Promise<TableId> {
   const { value } = await catalog.commit((tx) =>
