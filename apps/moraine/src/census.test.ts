@@ -1,5 +1,11 @@
+import { loopsInUse } from "@moraine/store";
 import { Catalog, mainSchema } from "moraine";
 import { expect, it } from "vitest";
+
+it("a census says which loops are in use, as the store's package does", async () => {
+  await using catalog = await Catalog.open({ store: "memory://census-loops" });
+  expect((await catalog.census()).loops).toEqual(loopsInUse());
+});
 
 it("a census tells how far it is, up to all records", async () => {
   await using catalog = await Catalog.open({ store: "memory://census-progress" });

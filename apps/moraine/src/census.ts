@@ -10,7 +10,7 @@ import {
   sysHeadKey,
 } from "@moraine/codec";
 import { type IndexSize as MeasuredIndex, measureIndexes } from "@moraine/index-core";
-import type { KeyRange, ReadView } from "@moraine/store";
+import { type KeyRange, loopsInUse, type ReadView } from "@moraine/store";
 import type {
   CatalogSnapshot,
   Census,
@@ -59,7 +59,7 @@ export async function measureStore(
   const subspaces = [...counts]
     .sort(([left], [right]) => left - right)
     .map(([tag, size]): SubspaceSize => ({ subspace: subspaceNames.get(tag) ?? unknownName(tag), ...size }));
-  return { location, subspaces, indexes, total: sumOf(subspaces) };
+  return { location, loops: loopsInUse(), subspaces, indexes, total: sumOf(subspaces) };
 }
 
 async function countRecords(

@@ -114,6 +114,7 @@ export type {
   SnapshotsArguments,
   SortingInfo,
   SortKey,
+  StoreLoops,
   StoreSize,
   SubspaceSize,
   TableInfo,

@@ -645,11 +645,20 @@ export interface CensusOptions {
 export interface Census {
   /** The store's location in its canonical form. */
   readonly location: string;
+  /** How this process reads and writes the stores that it opens. */
+  readonly loops: StoreLoops;
   /** Every part of the store that holds records, in key order. */
   readonly subspaces: readonly SubspaceSize[];
   /** Every index that is defined or holds entries, by ascending id. */
   readonly indexes: readonly IndexSize[];
   readonly total: StoreSize;
+}
+
+/** The code that reads and writes stores: native loops where they could be loaded, else the plain binding, several times slower. */
+export interface StoreLoops {
+  readonly name: "native" | "plain";
+  /** Why not the native ones; absent where those are in use. */
+  readonly reason?: string;
 }
 
 /** Records and their bytes, as they are before compression. */

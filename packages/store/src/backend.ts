@@ -1,12 +1,11 @@
 import type { ObjectStore } from "@slatedb/uniffi";
 import type { MoraineError } from "@moraine/codec";
-import { limits } from "./limits.js";
 import type { StoreLocation } from "./location.js";
 import type { ManifestSource } from "./manifest.js";
 
-/** How many gets of one `getMany` run at the same time: enough to hide round trips where there are any. */
-export function getWindowKeys(location: StoreLocation): number {
-  return location.kind === "s3" ? limits.remoteGetWindowKeys : limits.localGetWindowKeys;
+/** Whether a read that is not cached takes a round trip over the network. */
+export function isRemote(location: StoreLocation): boolean {
+  return location.kind === "s3";
 }
 
 /** What differs between the places in which a store can lie. One object for each open handle. */

@@ -4,6 +4,7 @@ import type { Backend } from "./backend.js";
 import { FlushGroup } from "./flush-group.js";
 import { limits } from "./limits.js";
 import { storeErrorFrom } from "./slate-errors.js";
+import type { StoreLoops } from "./loops.js";
 import { writerSettings } from "./slate-settings.js";
 import type { SlateSnapshot } from "./snapshot.js";
 import { within } from "./within.js";
@@ -22,25 +23,27 @@ export class Engine {
   readonly epoch: bigint;
   readonly flushes: FlushGroup;
   readonly snapshots = new Set<SlateSnapshot>();
+  readonly #loops: StoreLoops;
   readonly #walObjectsPerCheckpoint: number;
   /** Write-ahead objects made since memory was last moved to tables. */
   #walObjects = 0;
   #checkpoint: Promise<void> | null = null;
 
-  private constructor(db: Db, epoch: bigint, options: EngineOptions) {
+  private constructor(db: Db, loops: StoreLoops, epoch: bigint, options: EngineOptions) {
     this.db = db;
+    this.#loops = loops;
     this.epoch = epoch;
     this.flushes = new FlushGroup(() => this.#flush(), options.flushDelayMs);
     this.#walObjectsPerCheckpoint = options.walObjectsPerCheckpoint;
   }
 
-  static async open(backend: Backend, options: EngineOptions): Promise<Engine> {
+  static async open(backend: Backend, loops: StoreLoops, options: EngineOptions): Promise<Engine> {
     return backend.openWriter(async () => {
       const before = (await backend.readManifest())?.writerEpoch ?? 0n;
       const db = await buildDb(backend, options);
       try {
         const epoch = backend.location.kind === "memory" ? before + 1n : await ownEpoch(backend, db, before);
-        return new Engine(db, epoch, options);
+        return new Engine(db, loops, epoch, options);
       } catch (error) {
         await shutdownQuietly(db);
         throw error;
@@ -90,7 +93,7 @@ export class Engine {
   }
 
   async #flush(): Promise<void> {
-    await this.db.flush();
+    await this.#loops.flush(this.db);
     this.#walObjects += 1;
   }
 }

@@ -1,4 +1,5 @@
 export { BatchBuilder } from "./batch-builder.js";
+export { type LoopsInUse, loopsInUse } from "./choose-loops.js";
 export { DataStoreSet, type ResolvedPath, resolveDataPath } from "./data/data-store-set.js";
 export { dataLimits } from "./data/limits.js";
 export { dropMemoryDataStore } from "./data/memory-data-store.js";

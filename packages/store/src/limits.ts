@@ -6,10 +6,20 @@ export const limits = {
   remoteGetWindowKeys: 64,
   /** The same where a get takes no round trip: more only adds switching between them (49 us a key with 8, 72 with 64). */
   localGetWindowKeys: 8,
+  /** Gets of one `getMany` of the native loops that run at the same time: a get from a cached block waits for two threads. */
+  nativeGetWindowKeys: 64,
+  /** Keys of a `getMany` that the native loops look for on the JavaScript thread first: what is in memory is there at once. */
+  nativeInlineKeys: 8,
+  /** Rows of a scan that they look for there first. */
+  nativeInlineRows: 128,
+  /** How long a single get stays with a cached block that another thread is just reading, before it waits in the background. */
+  nativeSpinMicroseconds: 30,
   /** Calls of the binding after which timers and I/O get their turn: a few milliseconds. */
   callsPerTurn: 256,
   /** Rows in one block of a scan, unless the caller asks for another number. */
   scanBlockRows: 1000,
+  /** Most rows in one block of a scan, however many the caller asks for. */
+  mostBlockRows: 1_048_576,
   /** Bytes at which a block of a scan is handed over, however few rows it has. */
   scanBlockBytes: 4 * 1024 * 1024,
   /** A scan limited to so many rows reads block by block, without reading ahead. */

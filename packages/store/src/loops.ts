@@ -1,16 +1,20 @@
-import type { Db, DbReader, DbSnapshot, Db as SlateDb } from "@slatedb/uniffi";
+import type { Db, DbReader, DbSnapshot } from "@slatedb/uniffi";
 import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, WriteBatch } from "./interface.js";
+import type { NativeSnapshot } from "./native/native-snapshot.js";
 
-/** Anything of the binding that can be read. */
-export type SlateReadable = Db | DbSnapshot | DbReader;
+/** A pinned cut of a `Db`; of which kind depends on the loops that took it. */
+export type SlateSnapshotHandle = DbSnapshot | NativeSnapshot;
+
+/** Anything that the loops can read. */
+export type SlateReadable = Db | DbReader | SlateSnapshotHandle;
 
 /**
- * The loops that touch every key or row. Everything else of the store (opening, flushing, fencing, closing) is written
- * once above them, so an implementation in native code replaces these three functions and nothing more. Errors are
- * thrown as the binding raises them; the caller maps them.
+ * The calls that come with every key, row or commit. Everything else of the store (opening, fencing, closing) is written
+ * once above them, over the official binding, so an implementation in native code replaces these functions and nothing
+ * more. Errors are thrown as the binding raises them; the caller maps them.
  */
 export interface StoreLoops {
-  readonly name: string;
+  readonly name: "native" | "plain";
   /**
    * Whether the engine may keep idle connections to S3. False where a future is polled on the JavaScript thread and
    * woken through koffi: giving a pooled connection to another request wakes that request's future on the JavaScript
@@ -18,9 +22,15 @@ export interface StoreLoops {
    * Both then wait for ever (seen with 16 uncached reads at a time).
    */
   readonly pooledConnections: boolean;
-  /** `window`: gets at the same time. */
-  getMany(from: SlateReadable, keys: PackedKeys, window: number): Promise<PackedValues>;
+  /** `remote`: whether a get that is not cached takes a round trip. It decides how many run at the same time. */
+  getMany(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues>;
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock>;
-  /** Applies a batch without waiting for durability, or with it. The batch is copied before the call returns. Gives its sequence number. */
-  write(to: SlateDb, batch: WriteBatch, awaitDurable: boolean): Promise<bigint>;
+  /**
+   * Applies a batch without waiting for durability, or with it; batches of one `Db` are applied in the order of the calls.
+   * The batch is copied before the call returns. Gives its sequence number.
+   */
+  write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint>;
+  /** Settles when everything written before is durable. */
+  flush(db: Db): Promise<void>;
+  snapshot(db: Db): Promise<SlateSnapshotHandle>;
 }

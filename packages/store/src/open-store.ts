@@ -1,13 +1,13 @@
 import { ConfigurationError } from "@moraine/codec";
 import { checkCount } from "./arguments.js";
 import type { Backend } from "./backend.js";
+import { chooseLoops } from "./choose-loops.js";
 import { FileBackend } from "./file-backend.js";
 import type { FlushPolicy, ReadableStore, ReaderOptions, StoreOptions, WritableStore } from "./interface.js";
 import { limits } from "./limits.js";
 import { parseLocation } from "./location.js";
 import type { StoreLoops } from "./loops.js";
 import { memoryBackend } from "./memory-backend.js";
-import { plainLoops } from "./plain-loops.js";
 import { SlateReader } from "./reader.js";
 import { S3Backend } from "./s3-backend.js";
 import { SlateWriter } from "./writer.js";
@@ -18,8 +18,8 @@ import { SlateWriter } from "./writer.js";
  * `url`: `memory://name`, `file:///path`, a path, or `s3://bucket/prefix`. Fails with `configuration` (a location, option or
  * environment that cannot work, or a place without conditional writes), `store_unavailable` or `store`.
  */
-export function openStore(url: string, options: StoreOptions = {}): Promise<WritableStore> {
-  return openStoreWith(plainLoops, url, options);
+export async function openStore(url: string, options: StoreOptions = {}): Promise<WritableStore> {
+  return openStoreWith(chooseLoops(), url, options);
 }
 
 /**
@@ -27,12 +27,12 @@ export function openStore(url: string, options: StoreOptions = {}): Promise<Writ
  * manifest. Fails with `not_found` where there is no store, with `store_unavailable` where manifests may not be written, else
  * as `openStore`.
  */
-export function openStoreReader(url: string, options: ReaderOptions = {}): Promise<ReadableStore> {
-  return openStoreReaderWith(plainLoops, url, options);
+export async function openStoreReader(url: string, options: ReaderOptions = {}): Promise<ReadableStore> {
+  return openStoreReaderWith(chooseLoops(), url, options);
 }
 
-/** `openStore` with a choice of loops. */
-async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptions): Promise<WritableStore> {
+/** `openStore` with loops of one's own, for tests. */
+export async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptions): Promise<WritableStore> {
   const requestTimeoutMs = checkedTimeout("requestTimeoutMs", options.requestTimeoutMs, limits.requestTimeoutMs);
   const preflightTimeoutMs = checkedTimeout(
     "preflightTimeoutMs",
@@ -65,8 +65,12 @@ async function openStoreWith(loops: StoreLoops, url: string, options: StoreOptio
   }
 }
 
-/** `openStoreReader` with a choice of loops. */
-async function openStoreReaderWith(loops: StoreLoops, url: string, options: ReaderOptions): Promise<ReadableStore> {
+/** `openStoreReader` with loops of one's own, for tests. */
+export async function openStoreReaderWith(
+  loops: StoreLoops,
+  url: string,
+  options: ReaderOptions,
+): Promise<ReadableStore> {
   const requestTimeoutMs = checkedTimeout("requestTimeoutMs", options.requestTimeoutMs, limits.requestTimeoutMs);
   const preflightTimeoutMs = checkedTimeout(
     "preflightTimeoutMs",

@@ -1,4 +1,6 @@
+import { InvalidArgumentError } from "@moraine/codec";
 import { absent, type PackedKeys, type PackedValues, type RowBlock, type ReadView } from "./interface.js";
+import { limits } from "./limits.js";
 
 /** Puts keys back to back. The keys are copied. */
 export function packKeys(keys: readonly Uint8Array[]): PackedKeys {
@@ -42,6 +44,13 @@ export function rowKey(block: RowBlock, i: number): Uint8Array {
 /** Value of row `i` of a block, as a view. */
 export function rowValue(block: RowBlock, i: number): Uint8Array {
   return block.data.subarray(block.ends[2 * i], block.ends[2 * i + 1]);
+}
+
+/** Why the values of a `getMany` cannot be packed. */
+export function tooManyValueBytes(): InvalidArgumentError {
+  return new InvalidArgumentError(`the values of one getMany have more than ${limits.packedBytes} bytes`, {
+    remedy: "Ask for fewer keys at once.",
+  });
 }
 
 /** One key and its value. */

@@ -1,5 +1,12 @@
-import { DurabilityLevel, IterationOrder, WriteBatch as SlateWriteBatch, type KeyValue } from "@slatedb/uniffi";
-import { InvalidArgumentError } from "@moraine/codec";
+import {
+  type Db,
+  type DbReader,
+  type DbSnapshot,
+  DurabilityLevel,
+  IterationOrder,
+  WriteBatch as SlateWriteBatch,
+  type KeyValue,
+} from "@slatedb/uniffi";
 import {
   absent,
   type KeyRange,
@@ -12,7 +19,8 @@ import {
 import { readSlots } from "./call-slots.js";
 import { limits } from "./limits.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
-import { keyAt } from "./packed.js";
+import { NativeSnapshot } from "./native/native-snapshot.js";
+import { keyAt, tooManyValueBytes } from "./packed.js";
 import { turns } from "./turns.js";
 import { nextTurn } from "./within.js";
 
@@ -20,12 +28,14 @@ import { nextTurn } from "./within.js";
 export const plainLoops: StoreLoops = {
   name: "plain",
   pooledConnections: false,
-  getMany(from, keys, window) {
+  getMany(from, keys, remote) {
+    const source = ownReadable(from);
     const count = keys.ends.length;
-    if (count === 1) return getSingle(from, onlyKey(keys));
-    return count === 0 ? Promise.resolve(packValues([])) : getWindow(from, keys, window);
+    if (count === 1) return getSingle(source, onlyKey(keys));
+    if (count === 0) return Promise.resolve(packValues([]));
+    return getWindow(source, keys, remote ? limits.remoteGetWindowKeys : limits.localGetWindowKeys);
   },
-  scan: scanBlocks,
+  scan: (from, range, options) => scanBlocks(ownReadable(from), range, options),
   async write(to, batch, awaitDurable) {
     const slateBatch = buildBatch(batch);
     try {
@@ -35,7 +45,17 @@ export const plainLoops: StoreLoops = {
       slateBatch.dispose();
     }
   },
+  flush: (db) => db.flush(),
+  snapshot: (db) => db.snapshot(),
 };
+
+/** What the binding can read. */
+type PlainReadable = Db | DbSnapshot | DbReader;
+
+function ownReadable(from: SlateReadable): PlainReadable {
+  if (from instanceof NativeSnapshot) throw new Error("a snapshot of the native loops is read by them only");
+  return from;
+}
 
 const durableWrite = { await_durable: true } as const;
 const quickWrite = { await_durable: false } as const;
@@ -45,13 +65,13 @@ function onlyKey(keys: PackedKeys): Uint8Array {
 }
 
 /** As few promises as possible: most lookups of a catalog are of one key. */
-function getSingle(from: SlateReadable, key: Uint8Array): Promise<PackedValues> {
+function getSingle(from: PlainReadable, key: Uint8Array): Promise<PackedValues> {
   const turn = turns.next();
   if (turn === null && readSlots.tryTake()) return getInSlot(from, key);
   return (turn ?? Promise.resolve()).then(() => readSlots.take()).then(() => getInSlot(from, key));
 }
 
-function getInSlot(from: SlateReadable, key: Uint8Array): Promise<PackedValues> {
+function getInSlot(from: PlainReadable, key: Uint8Array): Promise<PackedValues> {
   return from.get(key).then(
     (value) => {
       readSlots.release();
@@ -72,7 +92,7 @@ function packOne(value: Uint8Array | undefined): PackedValues {
     : { data: value, offsets: new Uint32Array(1), lengths: Uint32Array.of(value.length) };
 }
 
-async function getWindow(from: SlateReadable, keys: PackedKeys, window: number): Promise<PackedValues> {
+async function getWindow(from: PlainReadable, keys: PackedKeys, window: number): Promise<PackedValues> {
   const count = keys.ends.length;
   const values: (Uint8Array | undefined)[] = Array.from({ length: count });
   let next = 0;
@@ -104,11 +124,7 @@ async function getWindow(from: SlateReadable, keys: PackedKeys, window: number):
 function packValues(values: readonly (Uint8Array | undefined)[]): PackedValues {
   let bytes = 0;
   for (const value of values) if (value !== undefined) bytes += value.length;
-  if (bytes > limits.packedBytes) {
-    throw new InvalidArgumentError(`the values of one getMany have ${bytes} bytes, more than ${limits.packedBytes}`, {
-      remedy: "Ask for fewer keys at once.",
-    });
-  }
+  if (bytes > limits.packedBytes) throw tooManyValueBytes();
   const data = new Uint8Array(bytes);
   const offsets = new Uint32Array(values.length);
   const lengths = new Uint32Array(values.length);
@@ -128,7 +144,7 @@ function packValues(values: readonly (Uint8Array | undefined)[]): PackedValues {
 }
 
 async function* scanBlocks(
-  from: SlateReadable,
+  from: PlainReadable,
   range: KeyRange,
   options: ScanOptions,
 ): AsyncIterableIterator<RowBlock> {

@@ -1,6 +1,6 @@
 import { DbReaderBuilder, type DbReader } from "@slatedb/uniffi";
 import { ClosedError, StoreUnavailableError } from "@moraine/codec";
-import { getWindowKeys, type Backend } from "./backend.js";
+import { isRemote, type Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
 import type { KeyRange, PackedKeys, PackedValues, ReadableStore, RowBlock, ScanOptions } from "./interface.js";
 import { limits } from "./limits.js";
@@ -75,7 +75,7 @@ export class SlateReader implements ReadableStore {
     const source: ReadSource = {
       from: reader,
       loops: this.#loops,
-      windowKeys: getWindowKeys(this.#backend.location),
+      remote: isRemote(this.#backend.location),
       deadlines: this.#deadlines,
       failed: (error, doing) => {
         if (this.#closed !== null) return closedReader();

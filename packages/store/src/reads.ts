@@ -9,8 +9,7 @@ import { detach } from "./within.js";
 export interface ReadSource {
   readonly from: SlateReadable;
   readonly loops: StoreLoops;
-  /** Gets of one `getMany` at the same time. */
-  readonly windowKeys: number;
+  readonly remote: boolean;
   readonly deadlines: Deadlines;
   /** Turns an error of the binding into ours, and ends the handle where that error does. */
   readonly failed: (error: unknown, doing: string) => Error;
@@ -21,7 +20,7 @@ export function getChecked(source: ReadSource, keys: PackedKeys): Promise<Packed
   let call: Promise<PackedValues>;
   try {
     checkKeys(keys);
-    call = source.loops.getMany(source.from, keys, source.windowKeys);
+    call = source.loops.getMany(source.from, keys, source.remote);
   } catch (error) {
     return Promise.reject(source.failed(error, "a read failed"));
   }

@@ -1,16 +1,16 @@
-import type { DbSnapshot } from "@slatedb/uniffi";
 import { ClosedError } from "@moraine/codec";
 import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, StoreSnapshot } from "./interface.js";
+import type { SlateSnapshotHandle } from "./loops.js";
 import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 
 /** A pinned cut of one engine. */
 export class SlateSnapshot implements StoreSnapshot {
-  readonly #snapshot: DbSnapshot;
+  readonly #snapshot: SlateSnapshotHandle;
   readonly #source: ReadSource;
   readonly #onRelease: (snapshot: SlateSnapshot) => void;
   #ended: Error | null = null;
 
-  constructor(snapshot: DbSnapshot, engineSource: ReadSource, onRelease: (snapshot: SlateSnapshot) => void) {
+  constructor(snapshot: SlateSnapshotHandle, engineSource: ReadSource, onRelease: (snapshot: SlateSnapshot) => void) {
     this.#snapshot = snapshot;
     this.#source = {
       ...engineSource,

@@ -1,6 +1,6 @@
 import { ClosedError, FencedError, type MoraineError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import { checkBatch } from "./arguments.js";
-import { getWindowKeys, type Backend } from "./backend.js";
+import { isRemote, type Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
 import { recoveryChannel, type RecoveryEvent } from "./diagnostics.js";
 import { Engine, shutdownQuietly, type EngineOptions } from "./engine.js";
@@ -77,7 +77,7 @@ export class SlateWriter implements WritableStore {
   static async open(backend: Backend, loops: StoreLoops, options: WriterOptions): Promise<SlateWriter> {
     // The guard starts before the opening, which is the moment from which we know that we are the writer.
     const guard = new StallGuard(options.walMinAgeMs, options.now);
-    return new SlateWriter(backend, loops, options, guard, await Engine.open(backend, options));
+    return new SlateWriter(backend, loops, options, guard, await Engine.open(backend, loops, options));
   }
 
   get failure(): Error | null {
@@ -102,7 +102,7 @@ export class SlateWriter implements WritableStore {
   async snapshot(): Promise<StoreSnapshot> {
     const source = await this.#ready();
     const engine = this.#engine;
-    const pinned = await this.#deadlines.limit(engine.db.snapshot(), (error) => {
+    const pinned = await this.#deadlines.limit(this.#loops.snapshot(engine.db), (error) => {
       return source.failed(error, "a snapshot could not be taken");
     });
     const snapshot = new SlateSnapshot(pinned, source, (released) => engine.snapshots.delete(released));
@@ -227,7 +227,7 @@ export class SlateWriter implements WritableStore {
     return {
       from: engine.db,
       loops: this.#loops,
-      windowKeys: getWindowKeys(this.#backend.location),
+      remote: isRemote(this.#backend.location),
       deadlines: this.#deadlines,
       failed: (error, doing) => this.#readFailed(engine, error, doing),
     };
@@ -254,7 +254,7 @@ export class SlateWriter implements WritableStore {
     try {
       const moment = this.#guard.moment();
       await this.#checkNotDisplaced(old.epoch);
-      const next = await Engine.open(this.#backend, this.#options);
+      const next = await Engine.open(this.#backend, this.#loops, this.#options);
       if (next.epoch !== old.epoch + 1n) {
         // Another writer came between the look and the opening. It has the better right: it did not sleep.
         await shutdownQuietly(next.db);

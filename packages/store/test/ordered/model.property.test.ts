@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { afterAll, describe, test } from "vitest";
+import { afterAll, test } from "vitest";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import {
   BatchBuilder,
   collectRows,
   dropMemoryStore,
-  openStore,
   packKeys,
   valueAt,
   type ReadView,
   type StoreSnapshot,
   type WritableStore,
 } from "../../src/index.js";
+import { describeEveryLoops, type Openers } from "./every-loops.js";
 
 /** What a store should hold: keys as hex, so that the order of the text is the order of the bytes. */
 type Contents = ReadonlyMap<string, Uint8Array>;
@@ -26,6 +26,7 @@ interface Model {
 
 interface Real {
   readonly url: string;
+  readonly openStore: Openers["openStore"];
   store: WritableStore;
   snapshots: StoreSnapshot[];
   readonly displaced: WritableStore[];
@@ -158,7 +159,7 @@ class Reopen implements fc.AsyncCommand<Model, Real> {
     model.snapshots = [];
     if (this.displace) real.displaced.push(real.store);
     else await real.store.close();
-    real.store = await openStore(real.url);
+    real.store = await real.openStore(real.url);
     const displaced = real.displaced.at(-1);
     if (this.displace && displaced !== undefined) {
       const batch = new BatchBuilder();
@@ -202,7 +203,7 @@ const commands = fc.commands(
   { size: "+1" },
 );
 
-describe("a store behaves as a sorted map with snapshots", () => {
+describeEveryLoops("a store behaves as a sorted map with snapshots", ({ openStore }) => {
   const root = mkdtempSync(join(tmpdir(), "moraine-model-"));
   afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   let count = 0;
@@ -214,7 +215,7 @@ describe("a store behaves as a sorted map with snapshots", () => {
     const property = fc.asyncProperty(commands, async (steps) => {
       count += 1;
       const url = place === "memory" ? `memory://model-${count}` : join(root, `${count}`);
-      const real: Real = { url, store: await openStore(url), snapshots: [], displaced: [] };
+      const real: Real = { url, openStore, store: await openStore(url), snapshots: [], displaced: [] };
       try {
         await fc.asyncModelRun(() => ({ model: { current: new Map(), snapshots: [] } as Model, real }), steps);
       } finally {

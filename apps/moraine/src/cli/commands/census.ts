@@ -30,6 +30,7 @@ export function addCensus(program: Command, context: Context): void {
       if (options.json === true)
         printJson(context, {
           ...census,
+          loops: { ...census.loops },
           subspaces: census.subspaces.map((size) => ({ ...size })),
           indexes: census.indexes.map((size) => ({ ...size })),
           total: { ...census.total },
@@ -46,7 +47,9 @@ const sizeColumns: readonly TableColumn<SubspaceSize | IndexSize>[] = [
 ];
 
 function printAsTable(context: Context, census: Census): void {
+  const { name, reason } = census.loops;
   printLine(context, `store    ${census.location}`);
+  printLine(context, `loops    ${name}${reason === undefined ? "" : ` (${reason})`}`);
   printLine(context, "");
   const total: SubspaceSize = { subspace: "total", ...census.total };
   printTable<SubspaceSize>(

@@ -1,0 +1,101 @@
+// The addon: binds to the SlateDB library that the official binding has loaded, and exports the loops.
+#define NAPI_VERSION 8
+
+#include "environment.h"
+#include "loops.h"
+#include "uniffi.h"
+
+#include <node_api.h>
+
+#include <string>
+
+namespace moraine {
+
+static bool TextArgument(napi_env env, napi_value value, std::string &text) {
+	size_t length = 0;
+	if (napi_get_value_string_utf8(env, value, nullptr, 0, &length) != napi_ok) {
+		return false;
+	}
+	text.resize(length);
+	return napi_get_value_string_utf8(env, value, &text[0], length + 1, &length) == napi_ok;
+}
+
+static napi_value MakeText(napi_env env, const std::string &text) {
+	napi_value value;
+	napi_create_string_utf8(env, text.data(), text.size(), &value);
+	return value;
+}
+
+//! load(path of the library, name of a function that must be there too?): { loaded, futuresLeak } or
+//! { loaded: false, reason, details }. Never throws for a library that does not fit.
+static napi_value LoadCall(napi_env env, napi_callback_info info) {
+	size_t count = 2;
+	napi_value arguments[2];
+	napi_get_cb_info(env, info, &count, arguments, nullptr, nullptr);
+	std::string path;
+	if (count < 1 || !TextArgument(env, arguments[0], path)) {
+		napi_throw_type_error(env, "MORAINE_NATIVE_ARGUMENT", "load: argument 1 is not a path");
+		return nullptr;
+	}
+	std::string extra;
+	const bool has_extra = count > 1 && TextArgument(env, arguments[1], extra);
+	const LoadResult result = LoadApi(path.c_str(), has_extra ? extra.c_str() : nullptr);
+	napi_value object;
+	napi_value value;
+	napi_create_object(env, &object);
+	napi_get_boolean(env, result.ok, &value);
+	napi_set_named_property(env, object, "loaded", value);
+	if (result.ok) {
+		napi_get_boolean(env, api.futures_leak, &value);
+		napi_set_named_property(env, object, "futuresLeak", value);
+		return object;
+	}
+	napi_set_named_property(env, object, "reason", MakeText(env, result.reason));
+	napi_value details;
+	napi_create_array_with_length(env, result.details.size(), &details);
+	for (size_t i = 0; i < result.details.size(); i++) {
+		napi_set_element(env, details, static_cast<uint32_t>(i), MakeText(env, result.details[i]));
+	}
+	napi_set_named_property(env, object, "details", details);
+	return object;
+}
+
+//! A loop, refused until the library is bound.
+template <napi_callback LOOP> static napi_value Guarded(napi_env env, napi_callback_info info) {
+	if (!ApiLoaded()) {
+		napi_throw_error(env, "MORAINE_NATIVE_NOT_LOADED", "load has not succeeded");
+		return nullptr;
+	}
+	return LOOP(env, info);
+}
+
+} // namespace moraine
+
+NAPI_MODULE_INIT() {
+	using namespace moraine;
+	Environment *environment = Environment::Create(env);
+	if (!environment) {
+		napi_throw_error(env, nullptr, "the addon could not be set up");
+		return nullptr;
+	}
+	const struct {
+		const char *name;
+		napi_callback function;
+	} functions[] = {
+	    {"load", LoadCall},
+	    {"getMany", Guarded<GetManyCall>},
+	    {"scan", Guarded<ScanCall>},
+	    {"scanNext", Guarded<ScanNextCall>},
+	    {"scanClose", Guarded<ScanCloseCall>},
+	    {"write", Guarded<WriteCall>},
+	    {"flush", Guarded<FlushCall>},
+	    {"snapshot", Guarded<SnapshotCall>},
+	    {"releaseSnapshot", Guarded<ReleaseSnapshotCall>},
+	};
+	for (const auto &each : functions) {
+		napi_value function;
+		napi_create_function(env, each.name, NAPI_AUTO_LENGTH, each.function, environment, &function);
+		napi_set_named_property(env, exports, each.name, function);
+	}
+	return exports;
+}

@@ -1,0 +1,140 @@
+// flush and snapshot: one future each. They are made with every commit, so they must neither leak nor cost the main
+// thread much.
+#include "loops.h"
+
+#include "environment.h"
+#include "operation.h"
+#include "rust_buffer.h"
+#include "values.h"
+
+namespace moraine {
+
+static constexpr uint32_t DB = static_cast<uint32_t>(Readable::DB);
+static constexpr uint32_t SNAPSHOT = static_cast<uint32_t>(Readable::SNAPSHOT);
+
+static uint64_t CloneDb(uint64_t handle) {
+	RustCallStatus status;
+	return api.clone[DB](handle, &status);
+}
+
+//! A call of one future.
+class SingleCall : public Operation {
+public:
+	SingleCall(Environment &environment_p, const FutureApi &type_p)
+	    : Operation(environment_p, Executor::Next()), type(type_p) {
+		slot.operation = this;
+	}
+
+	void Run() override {
+		slot.future = Begin();
+		Resume(slot);
+	}
+	void Resume(Slot &) override {
+		if (PollSlot(slot, type) == Poll::READY) {
+			RustCallStatus status;
+			Complete(slot.future, status);
+			FreeFuture(type, slot.future);
+			if (status.code != 0) {
+				Fail(TakeFailure(status));
+			}
+			Finish();
+		}
+	}
+
+private:
+	virtual uint64_t Begin() = 0;
+	virtual void Complete(uint64_t future, RustCallStatus &status) = 0;
+
+	const FutureApi &type;
+	Slot slot;
+};
+
+class Flush final : public SingleCall {
+public:
+	Flush(Environment &environment_p, uint64_t handle)
+	    : SingleCall(environment_p, api.void_future), db(CloneDb(handle)) {
+	}
+	napi_value Result(napi_env env) override {
+		napi_value undefined;
+		napi_get_undefined(env, &undefined);
+		return undefined;
+	}
+
+private:
+	uint64_t Begin() override {
+		return api.db_flush(db);
+	}
+	void Complete(uint64_t future, RustCallStatus &status) override {
+		api.complete_void(future, &status);
+	}
+
+	//! Consumed by the call.
+	const uint64_t db;
+};
+
+class TakeSnapshot final : public SingleCall {
+public:
+	TakeSnapshot(Environment &environment_p, uint64_t handle)
+	    : SingleCall(environment_p, api.handle_future), db(CloneDb(handle)) {
+	}
+	~TakeSnapshot() override {
+		if (snapshot != 0) {
+			RustCallStatus status;
+			api.free[SNAPSHOT](snapshot, &status);
+		}
+	}
+	napi_value Result(napi_env env) override {
+		napi_value handle;
+		napi_create_bigint_uint64(env, snapshot, &handle);
+		snapshot = 0;
+		return handle;
+	}
+
+private:
+	uint64_t Begin() override {
+		return api.db_snapshot(db);
+	}
+	void Complete(uint64_t future, RustCallStatus &status) override {
+		snapshot = api.complete_handle(future, &status);
+	}
+
+	//! Consumed by the call.
+	const uint64_t db;
+	//! Nobody's but ours until it is handed to JavaScript.
+	uint64_t snapshot = 0;
+};
+
+template <class CALL> static napi_value StartCall(napi_env env, napi_callback_info info, const char *name) {
+	Arguments arguments(env, info, name);
+	uint64_t handle;
+	if (!arguments.Handle(0, handle)) {
+		return nullptr;
+	}
+	auto *operation = new CALL(*arguments.environment, handle);
+	napi_value promise = arguments.environment->Promise(env, *operation);
+	operation->Queue();
+	return promise;
+}
+
+//! flush(db): a promise that is settled when what was written before is durable.
+napi_value FlushCall(napi_env env, napi_callback_info info) {
+	return StartCall<Flush>(env, info, "flush");
+}
+
+//! snapshot(db): a promise of the handle of a snapshot. Give it back with `releaseSnapshot`, once.
+napi_value SnapshotCall(napi_env env, napi_callback_info info) {
+	return StartCall<TakeSnapshot>(env, info, "snapshot");
+}
+
+//! releaseSnapshot(handle). Calls that read from it go on.
+napi_value ReleaseSnapshotCall(napi_env env, napi_callback_info info) {
+	Arguments arguments(env, info, "releaseSnapshot");
+	uint64_t handle;
+	if (arguments.Handle(0, handle)) {
+		RustCallStatus status;
+		api.free[SNAPSHOT](handle, &status);
+	}
+	return nullptr;
+}
+
+} // namespace moraine

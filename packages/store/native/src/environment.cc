@@ -1,0 +1,93 @@
+#include "environment.h"
+
+#include "values.h"
+
+#include <memory>
+
+namespace moraine {
+
+Environment *Environment::Create(napi_env env) {
+	auto *environment = new Environment;
+	napi_value name;
+	if (napi_create_string_utf8(env, "moraine-store", NAPI_AUTO_LENGTH, &name) != napi_ok ||
+	    napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, nullptr, OnReported,
+	                                    &environment->reports) != napi_ok) {
+		delete environment;
+		return nullptr;
+	}
+	napi_unref_threadsafe_function(env, environment->reports);
+	napi_add_env_cleanup_hook(env, OnEnd, environment);
+	return environment;
+}
+
+napi_value Environment::Promise(napi_env env, Operation &operation) {
+	napi_value promise;
+	napi_create_promise(env, &operation.deferred, &promise);
+	if (pending++ == 0) {
+		napi_ref_threadsafe_function(env, reports);
+	}
+	return promise;
+}
+
+void Environment::Report(Operation *operation) {
+	bool delivered = false;
+	{
+		std::lock_guard<std::mutex> guard(mutex);
+		delivered = !ended && napi_call_threadsafe_function(reports, operation, napi_tsfn_nonblocking) == napi_ok;
+	}
+	if (!delivered) {
+		delete operation;
+	}
+}
+
+void Environment::OnReported(napi_env env, napi_value, void *, void *data) {
+	auto *operation = static_cast<Operation *>(data);
+	if (env) {
+		operation->environment.Settle(env, operation);
+	} else {
+		// The environment ends with the report still in its queue.
+		delete operation;
+	}
+}
+
+void Environment::Settle(napi_env env, Operation *reported) {
+	std::unique_ptr<Operation> operation(reported);
+	if (operation->failure.Set()) {
+		napi_reject_deferred(env, operation->deferred, MakeError(env, operation->failure));
+	} else {
+		napi_value result = operation->Result(env);
+		napi_value thrown;
+		bool is_thrown = false;
+		napi_is_exception_pending(env, &is_thrown);
+		if (is_thrown && napi_get_and_clear_last_exception(env, &thrown) == napi_ok) {
+			napi_reject_deferred(env, operation->deferred, thrown);
+		} else {
+			napi_resolve_deferred(env, operation->deferred, result);
+		}
+	}
+	if (--pending == 0) {
+		napi_unref_threadsafe_function(env, reports);
+	}
+}
+
+void Environment::OnEnd(void *self) {
+	auto *environment = static_cast<Environment *>(self);
+	{
+		std::lock_guard<std::mutex> guard(environment->mutex);
+		environment->ended = true;
+	}
+	napi_release_threadsafe_function(environment->reports, napi_tsfn_abort);
+	environment->DropReference();
+}
+
+void Environment::AddReference() {
+	references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Environment::DropReference() {
+	if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+		delete this;
+	}
+}
+
+} // namespace moraine

@@ -1,0 +1,63 @@
+// Between JavaScript values and ours.
+#pragma once
+
+#include "arena.h"
+#include "failure.h"
+#include "uniffi.h"
+
+#include <node_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace moraine {
+
+class Environment;
+
+//! Bytes of a typed array, valid until JavaScript runs again.
+struct ByteView {
+	const uint8_t *data = nullptr;
+	size_t length = 0;
+};
+
+struct WordView {
+	const uint32_t *data = nullptr;
+	size_t length = 0;
+};
+
+//! The arguments of one call. Each getter throws a TypeError that names the argument and returns false where it does
+//! not fit.
+class Arguments {
+public:
+	static constexpr size_t MOST = 8;
+
+	Arguments(napi_env env, napi_callback_info info, const char *function);
+
+	bool Bytes(size_t at, ByteView &view) const;
+	bool Words(size_t at, WordView &view) const;
+	bool Number(size_t at, uint32_t &number) const;
+	bool Flag(size_t at, bool &flag) const;
+	bool Kind(size_t at, Readable &kind) const;
+	//! The handle of an object of the binding, which it shows as an external value or as a bigint.
+	bool Handle(size_t at, uint64_t &handle) const;
+	//! The pointer of an external value that this addon made.
+	bool Own(size_t at, const napi_type_tag &tag, void **pointer) const;
+	//! Throws the TypeError for an argument whose content does not fit.
+	bool Refuse(size_t at, const char *expected) const;
+
+	Environment *environment = nullptr;
+
+private:
+	napi_env env;
+	const char *function;
+	size_t count = MOST;
+	napi_value values[MOST];
+};
+
+//! An Error with the failure's tag and reason; the TypeScript side makes it the binding's own class.
+napi_value MakeError(napi_env env, const Failure &failure);
+
+//! The arena's bytes as an ArrayBuffer: large ones are handed over, small ones copied, which is cheaper.
+napi_value TakeBuffer(napi_env env, Arena &arena);
+
+} // namespace moraine

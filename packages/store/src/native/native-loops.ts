@@ -1,0 +1,174 @@
+import { Db, DbReader, DbSnapshot } from "@slatedb/uniffi";
+import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, WriteBatch } from "../interface.js";
+import { limits } from "../limits.js";
+import type { SlateReadable, StoreLoops } from "../loops.js";
+import { turns } from "../turns.js";
+import { detach, nextTurn } from "../within.js";
+import { type NativeAddon, readableKind, type ReadableKind } from "./addon.js";
+import { GatheredGets } from "./gathered-gets.js";
+import { bindingErrorFrom } from "./native-errors.js";
+import { NativeSnapshot } from "./native-snapshot.js";
+import { rangeRecord, scanOptionsRecord } from "./records.js";
+
+/** The loops in native code: one call of the addon for many keys or rows, with all waiting on a thread of its own. */
+export class NativeLoops implements StoreLoops {
+  readonly name = "native";
+  readonly pooledConnections = false;
+  readonly #addon: NativeAddon;
+  readonly #localGets: GatheredGets<SlateReadable>;
+  readonly #remoteGets: GatheredGets<SlateReadable>;
+
+  constructor(addon: NativeAddon) {
+    this.#addon = addon;
+    this.#localGets = new GatheredGets((from, keys) => this.#get(from, keys, limits.nativeSpinMicroseconds));
+    this.#remoteGets = new GatheredGets((from, keys) => this.#get(from, keys, 0));
+  }
+
+  getMany(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues> {
+    // What lies in memory is answered in microtasks alone, which must not keep timers and I/O from running for long.
+    const turn = turns.next();
+    return turn === null ? this.#start(from, keys, remote) : turn.then(() => this.#start(from, keys, remote));
+  }
+
+  scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock> {
+    return this.#blocks(from, range, options);
+  }
+
+  async write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint> {
+    try {
+      return await this.#addon.write(
+        to.uniffiHandle,
+        batch.data,
+        batch.ends.subarray(0, 2 * batch.count),
+        awaitDurable,
+      );
+    } catch (error) {
+      throw bindingErrorFrom(error);
+    }
+  }
+
+  async flush(db: Db): Promise<void> {
+    try {
+      await this.#addon.flush(db.uniffiHandle);
+    } catch (error) {
+      throw bindingErrorFrom(error);
+    }
+  }
+
+  async snapshot(db: Db): Promise<NativeSnapshot> {
+    try {
+      return new NativeSnapshot(this.#addon, await this.#addon.snapshot(db.uniffiHandle));
+    } catch (error) {
+      throw bindingErrorFrom(error);
+    }
+  }
+
+  #start(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues> {
+    if (keys.ends.length !== 1) return this.#get(from, keys, 0);
+    const gets = remote ? this.#remoteGets : this.#localGets;
+    return gets.get(from, keys.data.subarray(0, keys.ends[0]));
+  }
+
+  /** Does not throw. `spinMicroseconds` counts for one key by itself only. */
+  #get(from: SlateReadable, keys: PackedKeys, spinMicroseconds: number): Promise<PackedValues> {
+    const { data, ends } = keys;
+    try {
+      const buffer = this.#addon.getMany(
+        kindOf(from),
+        handleOf(from),
+        data,
+        ends,
+        limits.nativeGetWindowKeys,
+        limits.nativeInlineKeys,
+        ends.length === 1 ? spinMicroseconds : 0,
+      );
+      if (!(buffer instanceof Promise)) return Promise.resolve(valuesIn(buffer, ends.length));
+      return buffer.then(
+        (late) => valuesIn(late, ends.length),
+        (error: unknown) => {
+          throw bindingErrorFrom(error);
+        },
+      );
+    } catch (error) {
+      return Promise.reject(bindingErrorFrom(error));
+    }
+  }
+
+  async *#blocks(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock> {
+    let remaining = options.limit ?? Number.POSITIVE_INFINITY;
+    const blockRows = options.blockRows ?? limits.scanBlockRows;
+    const isSmall = remaining <= limits.smallScanRows;
+    const optionsRecord = scanOptionsRecord(isSmall, options.reverse === true);
+    const cursor = this.#addon.scan(kindOf(from), handleOf(from), rangeRecord(range), optionsRecord);
+    const read = async (inlineRows: number): Promise<BlockRead> => {
+      try {
+        const rows = Math.min(blockRows, remaining, limits.mostBlockRows);
+        return blockIn(await this.#addon.scanNext(cursor, rows, limits.scanBlockBytes, inlineRows));
+      } catch (error) {
+        throw bindingErrorFrom(error);
+      }
+    };
+    try {
+      const turn = turns.next();
+      if (turn !== null) await turn;
+      let reading = read(isSmall ? limits.nativeInlineRows : 0);
+      for (let isFirst = true; ; isFirst = false) {
+        const { block, ended } = await reading;
+        if (block.count === 0) return;
+        remaining -= block.count;
+        const isLast = ended || remaining <= 0;
+        // Whoever came back for a second block is likely to want the third one: it is read while the second is used.
+        if (!isLast && !isFirst) {
+          reading = read(0);
+          detach(reading);
+        }
+        yield block;
+        if (isLast) return;
+        if (isFirst) reading = read(0);
+        await nextTurn();
+      }
+    } finally {
+      this.#addon.scanClose(cursor);
+    }
+  }
+}
+
+function kindOf(from: SlateReadable): ReadableKind {
+  if (from instanceof NativeSnapshot || from instanceof DbSnapshot) return readableKind.snapshot;
+  if (from instanceof Db) return readableKind.db;
+  if (from instanceof DbReader) return readableKind.reader;
+  throw new TypeError("not an object that can be read");
+}
+
+/** Fails once the object has been disposed. */
+function handleOf(from: SlateReadable): unknown {
+  return from instanceof NativeSnapshot ? from.handle : from.uniffiHandle;
+}
+
+function valuesIn(buffer: ArrayBuffer, count: number): PackedValues {
+  return {
+    data: new Uint8Array(buffer, 8 * count),
+    offsets: new Uint32Array(buffer, 0, count),
+    lengths: new Uint32Array(buffer, 4 * count, count),
+  };
+}
+
+interface BlockRead {
+  readonly block: RowBlock;
+  readonly ended: boolean;
+}
+
+const trailerBytes = 12;
+
+function blockIn(buffer: ArrayBuffer): BlockRead {
+  const trailerStart = buffer.byteLength - trailerBytes;
+  const [bytes = 0, count = 0, ended = 0] = new Uint32Array(buffer, trailerStart, 3);
+  return {
+    block: {
+      count,
+      data: new Uint8Array(buffer, 0, bytes),
+      ends: new Uint32Array(buffer, trailerStart - 8 * count, 2 * count),
+    },
+    ended: ended === 1,
+  };
+}
