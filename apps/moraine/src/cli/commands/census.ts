@@ -47,9 +47,9 @@ const sizeColumns: readonly TableColumn<SubspaceSize | IndexSize>[] = [
 ];
 
 function printAsTable(context: Context, census: Census): void {
-  const { name, reason } = census.loops;
+  const { loops } = census;
   printLine(context, `store    ${census.location}`);
-  printLine(context, `loops    ${name}${reason === undefined ? "" : ` (${reason})`}`);
+  printLine(context, `loops    ${loops.name}${loops.reason === undefined ? "" : ` (${loops.reason})`}`);
   printLine(context, "");
   const total: SubspaceSize = { subspace: "total", ...census.total };
   printTable<SubspaceSize>(
