@@ -12,6 +12,8 @@ export const limits = {
   nativeInlineKeys: 8,
   /** Rows of a scan that they look for there first. */
   nativeInlineRows: 128,
+  /** Bytes of a batch that the native loops copy in one go: about half a millisecond. */
+  nativeCopyBytes: 1024 * 1024,
   /** How long a single get stays with a cached block that another thread is just reading, before it waits in the background. */
   nativeSpinMicroseconds: 30,
   /** Calls of the binding after which timers and I/O get their turn: a few milliseconds. */

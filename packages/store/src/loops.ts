@@ -27,7 +27,7 @@ export interface StoreLoops {
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock>;
   /**
    * Applies a batch without waiting for durability, or with it; batches of one `Db` are applied in the order of the calls.
-   * The batch is copied before the call returns. Gives its sequence number.
+   * The batch must not change until then. Gives its sequence number.
    */
   write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint>;
   /** Settles when everything written before is durable. */

@@ -52,6 +52,10 @@ void Environment::OnReported(napi_env env, napi_value, void *, void *data) {
 
 void Environment::Settle(napi_env env, Operation *reported) {
 	std::unique_ptr<Operation> operation(reported);
+	if (!operation->deferred) {
+		// Given up before anybody was promised anything.
+		return;
+	}
 	if (operation->failure.Set()) {
 		napi_reject_deferred(env, operation->deferred, MakeError(env, operation->failure));
 	} else {

@@ -1,4 +1,4 @@
-// write: applies a packed batch. Batches of one database are applied in the order of their calls.
+// write: applies a batch of packed entries. Batches of one database are applied in the order of their calls.
 #include "loops.h"
 
 #include "environment.h"
@@ -43,13 +43,28 @@ private:
 	std::unordered_map<uint64_t, std::deque<Write *>> writes;
 };
 
+//! Entries of a batch, copied from JavaScript.
+struct Chunk {
+	std::vector<uint8_t> data;
+	//! End of each key and each value, counted from `base`.
+	std::vector<uint32_t> ends;
+	uint32_t base;
+};
+
+//! A batch comes in chunks: the first are put into the library's batch while JavaScript still copies the next, and no
+//! copy keeps the JavaScript thread for long.
 class Write : public Operation {
 public:
-	//! The batch is copied.
-	Write(Environment &environment, uint64_t handle, const ByteView &data, const WordView &ends, bool await_durable);
+	Write(Environment &environment, uint64_t handle, bool await_durable);
 	~Write() override;
 
+	//! JavaScript thread: begins, gives the next chunk, and says that there is none any more.
 	void Start();
+	void Append(Chunk chunk);
+	void End();
+	//! In place of `End`: nothing of the batch is to be applied.
+	void Abort(const char *reason);
+
 	void Run() override;
 	void Resume(Slot &slot) override;
 	napi_value Result(napi_env env) override;
@@ -58,17 +73,28 @@ public:
 	bool parked = false;
 
 private:
-	//! Puts so many entries into the library's batch. Returns whether all of them are there.
+	enum class Input { CHUNK, NONE_YET, ENDED };
+
+	Input Take();
+	//! Puts so many entries of the chunk into the library's batch. Returns whether all of them are there.
 	bool Fill(uint32_t most);
+	template <class CHANGE> void Give(CHANGE change);
 	void Issue();
 	void Complete();
 	void Leave();
 
 	const uint64_t db;
 	const bool await_durable;
-	std::vector<uint8_t> data;
-	std::vector<uint32_t> ends;
 	uint64_t batch;
+
+	//! What JavaScript has given and the executor has not taken yet.
+	std::mutex input_mutex;
+	std::deque<Chunk> input;
+	bool input_ended = false;
+	bool starved = false;
+	Failure input_failure;
+
+	Chunk chunk;
 	size_t next_entry = 0;
 	uint32_t position = 0;
 	Slot slot;
@@ -111,10 +137,8 @@ static uint64_t NewBatch() {
 	return api.batch_new(&status);
 }
 
-Write::Write(Environment &environment_p, uint64_t handle, const ByteView &data_p, const WordView &ends_p,
-             bool await_durable_p)
+Write::Write(Environment &environment_p, uint64_t handle, bool await_durable_p)
     : Operation(environment_p, Executor::Next()), db(CloneDb(handle)), await_durable(await_durable_p),
-      data(data_p.data, data_p.data + data_p.length), ends(ends_p.data, ends_p.data + ends_p.length),
       batch(NewBatch()) {
 	slot.operation = this;
 }
@@ -132,20 +156,69 @@ void Write::Start() {
 	Queue();
 }
 
+void Write::Append(Chunk next) {
+	Give([&] { input.push_back(std::move(next)); });
+}
+
+void Write::End() {
+	Give([&] { input_ended = true; });
+}
+
+void Write::Abort(const char *reason) {
+	Give([&] {
+		input_failure = {"Invalid", "", reason};
+		input_ended = true;
+	});
+}
+
+//! Changes the input, and queues the operation where it waited for that; it may be gone when this returns.
+template <class CHANGE> void Write::Give(CHANGE change) {
+	bool was_starved;
+	{
+		std::lock_guard<std::mutex> guard(input_mutex);
+		change();
+		was_starved = starved;
+		starved = false;
+	}
+	if (was_starved) {
+		Queue();
+	}
+}
+
+Write::Input Write::Take() {
+	std::lock_guard<std::mutex> guard(input_mutex);
+	if (!input.empty()) {
+		chunk = std::move(input.front());
+		input.pop_front();
+		next_entry = 0;
+		position = 0;
+		return Input::CHUNK;
+	}
+	if (input_ended) {
+		if (input_failure.Set()) {
+			Fail(input_failure);
+		}
+		return Input::ENDED;
+	}
+	starved = true;
+	return Input::NONE_YET;
+}
+
 bool Write::Fill(uint32_t most) {
-	const size_t count = ends.size() / 2;
+	const size_t count = chunk.ends.size() / 2;
+	const uint8_t *data = chunk.data.data();
 	for (uint32_t put = 0; next_entry < count && put < most && !failure.Set(); put++, next_entry++) {
-		const uint32_t key_end = ends[2 * next_entry];
-		const uint32_t value_end = ends[2 * next_entry + 1];
+		const uint32_t key_end = chunk.ends[2 * next_entry] - chunk.base;
+		const uint32_t value_end = chunk.ends[2 * next_entry + 1];
 		RustCallStatus status;
 		const uint64_t self = api.clone_batch(batch, &status);
-		RustBuffer key = LowerBytes(data.data() + position, key_end - position);
+		RustBuffer key = LowerBytes(data + position, key_end - position);
 		if (value_end == DELETED) {
 			api.batch_delete(self, key, &status);
 			position = key_end;
 		} else {
-			api.batch_put(self, key, LowerBytes(data.data() + key_end, value_end - key_end), &status);
-			position = value_end;
+			api.batch_put(self, key, LowerBytes(data + key_end, value_end - chunk.base - key_end), &status);
+			position = value_end - chunk.base;
 		}
 		if (status.code != 0) {
 			Fail(TakeFailure(status));
@@ -157,8 +230,21 @@ bool Write::Fill(uint32_t most) {
 void Write::Run() {
 	if (!Fill(ENTRIES_A_SLICE)) {
 		Queue();
-	} else if (WriteOrder::Get().IsTurn(db, this)) {
-		Issue();
+		return;
+	}
+	switch (Take()) {
+	case Input::CHUNK:
+		Queue();
+		break;
+	case Input::NONE_YET:
+		break;
+	case Input::ENDED:
+		chunk = Chunk();
+		next_entry = 0;
+		if (WriteOrder::Get().IsTurn(db, this)) {
+			Issue();
+		}
+		break;
 	}
 }
 
@@ -206,11 +292,27 @@ napi_value Write::Result(napi_env env) {
 	return result;
 }
 
-static bool EntriesFit(const ByteView &data, const WordView &ends) {
-	if (ends.length == 0 || ends.length % 2 != 0) {
+static constexpr napi_type_tag INPUT_TAG = {0x6d6f7261696e6520, 0x7772697465000001};
+
+//! The way to a batch for as long as JavaScript adds to it. The operation itself belongs to the executor.
+struct BatchInput {
+	Write *write;
+};
+
+static void InputForgotten(napi_env, void *data, void *) {
+	auto *input = static_cast<BatchInput *>(data);
+	if (input->write) {
+		input->write->Abort("the batch was not completed");
+	}
+	delete input;
+}
+
+//! The entries of a chunk: their ends, counted from `base`, lie in order and inside of the data.
+static bool EntriesFit(const ByteView &data, const WordView &ends, uint32_t base) {
+	if (ends.length % 2 != 0) {
 		return false;
 	}
-	uint32_t position = 0;
+	uint64_t position = base;
 	for (size_t i = 0; i < ends.length; i += 2) {
 		const uint32_t key_end = ends.data[i];
 		const uint32_t value_end = ends.data[i + 1];
@@ -219,29 +321,90 @@ static bool EntriesFit(const ByteView &data, const WordView &ends) {
 		}
 		position = value_end == DELETED ? key_end : value_end;
 	}
-	return position <= data.length;
+	return position - base <= data.length;
 }
 
-//! write(db, data: Uint8Array, ends: Uint32Array, awaitDurable): a promise of the batch's sequence number. Entry i has
-//! its key up to ends[2i] and its value up to ends[2i + 1], which is 0xffffffff where the key is deleted.
-napi_value WriteCall(napi_env env, napi_callback_info info) {
-	Arguments arguments(env, info, "write");
-	uint64_t handle;
-	ByteView data;
-	WordView ends;
-	bool await_durable;
-	if (!arguments.Handle(0, handle) || !arguments.Bytes(1, data) || !arguments.Words(2, ends) ||
-	    !arguments.Flag(3, await_durable)) {
+//! The input of a batch that is still open, or null with an error thrown.
+static BatchInput *OpenInput(const Arguments &arguments) {
+	void *pointer;
+	if (!arguments.Own(0, INPUT_TAG, &pointer)) {
 		return nullptr;
 	}
-	if (!EntriesFit(data, ends)) {
+	auto *input = static_cast<BatchInput *>(pointer);
+	if (!input->write) {
+		arguments.Refuse(0, "a batch that is still open");
+		return nullptr;
+	}
+	return input;
+}
+
+//! writeBegin(db, awaitDurable): the input of a batch, which takes its place behind the earlier ones of the same
+//! database now.
+napi_value WriteBeginCall(napi_env env, napi_callback_info info) {
+	Arguments arguments(env, info, "writeBegin");
+	uint64_t handle;
+	bool await_durable;
+	if (!arguments.Handle(0, handle) || !arguments.Flag(1, await_durable)) {
+		return nullptr;
+	}
+	auto *input = new BatchInput {nullptr};
+	napi_value external;
+	if (napi_create_external(env, input, InputForgotten, nullptr, &external) != napi_ok) {
+		delete input;
+		return nullptr;
+	}
+	napi_type_tag_object(env, external, &INPUT_TAG);
+	input->write = new Write(*arguments.environment, handle, await_durable);
+	input->write->Start();
+	return external;
+}
+
+//! writeAppend(input, data: Uint8Array, ends: Uint32Array, base): copies entries. Entry i has its key up to ends[2i]
+//! and its value up to ends[2i + 1], which is 0xffffffff where the key is deleted; ends count from `base`, where the
+//! data begins.
+napi_value WriteAppendCall(napi_env env, napi_callback_info info) {
+	Arguments arguments(env, info, "writeAppend");
+	ByteView data;
+	WordView ends;
+	uint32_t base;
+	BatchInput *input = OpenInput(arguments);
+	if (!input || !arguments.Bytes(1, data) || !arguments.Words(2, ends) || !arguments.Number(3, base)) {
+		return nullptr;
+	}
+	if (!EntriesFit(data, ends, base)) {
 		arguments.Refuse(2, "a list of ends that fit the data");
 		return nullptr;
 	}
-	auto *operation = new Write(*arguments.environment, handle, data, ends, await_durable);
-	napi_value promise = arguments.environment->Promise(env, *operation);
-	operation->Start();
+	Chunk chunk;
+	chunk.data.assign(data.data, data.data + data.length);
+	chunk.ends.assign(ends.data, ends.data + ends.length);
+	chunk.base = base;
+	input->write->Append(std::move(chunk));
+	return nullptr;
+}
+
+//! writeEnd(input): a promise of the batch's sequence number.
+napi_value WriteEndCall(napi_env env, napi_callback_info info) {
+	Arguments arguments(env, info, "writeEnd");
+	BatchInput *input = OpenInput(arguments);
+	if (!input) {
+		return nullptr;
+	}
+	napi_value promise = arguments.environment->Promise(env, *input->write);
+	input->write->End();
+	input->write = nullptr;
 	return promise;
+}
+
+//! writeAbort(input): nothing of the batch is applied.
+napi_value WriteAbortCall(napi_env env, napi_callback_info info) {
+	Arguments arguments(env, info, "writeAbort");
+	BatchInput *input = OpenInput(arguments);
+	if (input) {
+		input->write->Abort("the batch was given up");
+		input->write = nullptr;
+	}
+	return nullptr;
 }
 
 } // namespace moraine

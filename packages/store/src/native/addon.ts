@@ -25,7 +25,13 @@ export interface NativeAddon {
     inlineRows: number,
   ): ArrayBuffer | Promise<ArrayBuffer>;
   scanClose(cursor: NativeCursor): void;
-  write(db: unknown, data: Uint8Array, ends: Uint32Array, awaitDurable: boolean): Promise<bigint>;
+  /** Opens a batch, which takes its place behind the earlier ones of the same `Db` now. */
+  writeBegin(db: unknown, awaitDurable: boolean): NativeBatch;
+  /** Copies entries; `ends` count from `base`, where `data` begins. */
+  writeAppend(batch: NativeBatch, data: Uint8Array, ends: Uint32Array, base: number): void;
+  /** Gives the batch's sequence number once it is applied. */
+  writeEnd(batch: NativeBatch): Promise<bigint>;
+  writeAbort(batch: NativeBatch): void;
   flush(db: unknown): Promise<void>;
   /** Gives a handle that has to be released once. */
   snapshot(db: unknown): Promise<bigint>;
@@ -37,6 +43,13 @@ declare const cursorBrand: unique symbol;
 /** An open scan. Opaque; forgetting it closes it. */
 export interface NativeCursor {
   readonly [cursorBrand]: never;
+}
+
+declare const batchBrand: unique symbol;
+
+/** A batch that is being built. Opaque; forgetting it gives it up. */
+export interface NativeBatch {
+  readonly [batchBrand]: never;
 }
 
 export const readableKind = { db: 0, snapshot: 1, reader: 2 } as const;
@@ -64,7 +77,10 @@ export function isAddon(module: unknown): module is NativeAddon {
     "scan",
     "scanNext",
     "scanClose",
-    "write",
+    "writeBegin",
+    "writeAppend",
+    "writeEnd",
+    "writeAbort",
     "flush",
     "snapshot",
     "releaseSnapshot",

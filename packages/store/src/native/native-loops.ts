@@ -1,10 +1,18 @@
 import { Db, DbReader, DbSnapshot } from "@slatedb/uniffi";
-import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, WriteBatch } from "../interface.js";
+import {
+  absent,
+  type KeyRange,
+  type PackedKeys,
+  type PackedValues,
+  type RowBlock,
+  type ScanOptions,
+  type WriteBatch,
+} from "../interface.js";
 import { limits } from "../limits.js";
 import type { SlateReadable, StoreLoops } from "../loops.js";
 import { turns } from "../turns.js";
 import { detach, nextTurn } from "../within.js";
-import { type NativeAddon, readableKind, type ReadableKind } from "./addon.js";
+import { type NativeAddon, type NativeBatch, readableKind, type ReadableKind } from "./addon.js";
 import { GatheredGets } from "./gathered-gets.js";
 import { bindingErrorFrom } from "./native-errors.js";
 import { NativeSnapshot } from "./native-snapshot.js";
@@ -36,12 +44,10 @@ export class NativeLoops implements StoreLoops {
 
   async write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint> {
     try {
-      return await this.#addon.write(
-        to.uniffiHandle,
-        batch.data,
-        batch.ends.subarray(0, 2 * batch.count),
-        awaitDurable,
-      );
+      // In the same step as the call: batches are applied in the order in which they are begun.
+      const input = this.#addon.writeBegin(to.uniffiHandle, awaitDurable);
+      await this.#append(input, batch);
+      return await this.#addon.writeEnd(input);
     } catch (error) {
       throw bindingErrorFrom(error);
     }
@@ -60,6 +66,22 @@ export class NativeLoops implements StoreLoops {
       return new NativeSnapshot(this.#addon, await this.#addon.snapshot(db.uniffiHandle));
     } catch (error) {
       throw bindingErrorFrom(error);
+    }
+  }
+
+  /** Copies a batch into the addon in parts, between which timers and I/O run. One that is small is copied at once. */
+  async #append(input: NativeBatch, { count, data, ends }: WriteBatch): Promise<void> {
+    try {
+      for (let first = 0, start = 0; first < count;) {
+        const { next, end } = partOf(ends, count, first, start);
+        this.#addon.writeAppend(input, data.subarray(start, end), ends.subarray(2 * first, 2 * next), start);
+        first = next;
+        start = end;
+        if (first < count) await nextTurn();
+      }
+    } catch (error) {
+      this.#addon.writeAbort(input);
+      throw error;
     }
   }
 
@@ -131,6 +153,18 @@ export class NativeLoops implements StoreLoops {
       this.#addon.scanClose(cursor);
     }
   }
+}
+
+/** The entries from `first` on that are copied in one go: the number of the entry after them, and where their bytes end. */
+function partOf(ends: Uint32Array, count: number, first: number, start: number): { next: number; end: number } {
+  let next = first;
+  let end = start;
+  while (next < count && end - start < limits.nativeCopyBytes) {
+    const valueEnd = ends[2 * next + 1]!;
+    end = valueEnd === absent ? ends[2 * next]! : valueEnd;
+    next += 1;
+  }
+  return { next, end };
 }
 
 function kindOf(from: SlateReadable): ReadableKind {
