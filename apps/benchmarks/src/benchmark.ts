@@ -6,6 +6,8 @@ export interface BenchmarkContext {
   readonly sizes: Sizes;
   /** A folder of this run; removed at its end. Whoever makes something in it picks the name. */
   readonly folder: string;
+  /** Whether the sizes are tiny ones. */
+  readonly quick: boolean;
   /** Options of Node for processes that a benchmark starts. */
   readonly nodeArguments: readonly string[];
 }

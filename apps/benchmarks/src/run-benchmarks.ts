@@ -7,6 +7,7 @@ import type { Area } from "./benchmark.js";
 import type { Figure } from "./figure.js";
 import { describeMachine, machineLine } from "./machine.js";
 import { type BenchOptions, parseOptions, usage } from "./options.js";
+import { peerName } from "./peer/sqlite.js";
 import { figureLine, headerLine, summaryLines } from "./report.js";
 import { defaultResultsPath, writeResults } from "./results.js";
 import { fullSizes, quickSizes } from "./sizes.js";
@@ -29,7 +30,7 @@ export async function runBenchmarks(args: readonly string[]): Promise<number> {
   removeWhenInterrupted(folder);
   try {
     const sizes = options.quick ? quickSizes : fullSizes;
-    const areas = chosen(areasOf({ sizes, folder, nodeArguments: ["--expose-gc"] }), options.only);
+    const areas = chosen(areasOf({ sizes, folder, quick: options.quick, nodeArguments: nodeArguments() }), options);
     if (areas.length === 0) {
       console.error(`bench: no benchmark has a name with "${options.only ?? ""}"; --list shows all`);
       return 2;
@@ -45,6 +46,12 @@ export async function runBenchmarks(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Options of Node with which this process runs, for those that it starts. */
+function nodeArguments(): string[] {
+  const { execArgv } = process;
+  return execArgv.includes("--expose-gc") ? execArgv : ["--expose-gc", ...execArgv];
+}
+
 /** Large stores lie there: an impatient user is not to be left with them. */
 function removeWhenInterrupted(folder: string): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -55,9 +62,11 @@ function removeWhenInterrupted(folder: string): void {
   }
 }
 
-function chosen(areas: readonly Area[], only: string | undefined): Area[] {
+function chosen(areas: readonly Area[], { only, withoutPeers }: BenchOptions): Area[] {
   return areas.flatMap((area) => {
-    const benchmarks = area.benchmarks.filter(({ name }) => fullName(area.name, name).includes(only ?? ""));
+    const benchmarks = area.benchmarks.filter(({ name }) => {
+      return fullName(area.name, name).includes(only ?? "") && !(withoutPeers && name === peerName);
+    });
     return benchmarks.length === 0 ? [] : [{ ...area, benchmarks }];
   });
 }

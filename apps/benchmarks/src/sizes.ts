@@ -18,6 +18,8 @@ export interface Sizes {
   /** Keys of one `getMany`. */
   readonly storeGetWindow: number;
   readonly storeSingleGets: number;
+  /** Entries of the batch during which the event loop is watched. */
+  readonly storeLargeBatchEntries: number;
   readonly durableBatches: number;
   readonly durableBatchEntries: number;
 
@@ -64,6 +66,7 @@ export const fullSizes: Sizes = {
   storeGets: 10_000,
   storeGetWindow: 1_000,
   storeSingleGets: 1_000,
+  storeLargeBatchEntries: 1_000_000,
   durableBatches: 200,
   durableBatchEntries: 10,
   rowsPerCommit: 10,
@@ -103,6 +106,7 @@ export const quickSizes: Sizes = {
   storeGets: 200,
   storeGetWindow: 100,
   storeSingleGets: 20,
+  storeLargeBatchEntries: 5_000,
   durableBatches: 5,
   durableBatchEntries: 10,
   rowsPerCommit: 10,

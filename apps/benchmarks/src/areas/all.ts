@@ -5,6 +5,7 @@ import { groupCommitArea } from "./group-commits.js";
 import { keyArea } from "./keys.js";
 import { lookupArea } from "./lookups.js";
 import { openArea } from "./open.js";
+import { plainBindingArea } from "./plain-binding.js";
 import { recordArea } from "./records.js";
 import { scopedReadArea } from "./scoped-reads.js";
 import { storeArea } from "./store.js";
@@ -21,6 +22,7 @@ export function areasOf(context: BenchmarkContext): Area[] {
     bulkCommitArea,
     lookupArea,
     openArea,
+    plainBindingArea,
   ];
   return areas.map((area) => area(context));
 }

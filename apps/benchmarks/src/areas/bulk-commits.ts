@@ -6,7 +6,7 @@ import { type Figure, rate } from "../figure.js";
 import { copyLake, fillLake, type LakePlace, tableFolder, type ValueRun } from "../lake.js";
 import { medianOf, secondsSync } from "../measure.js";
 import { type WrittenParquet, writeParquet } from "../parquet.js";
-import { peerLabel, withSqlite } from "../peer/sqlite.js";
+import { peerLabel, peerName, withSqlite } from "../peer/sqlite.js";
 import type { Synchronous } from "../peer/sqlite-table.js";
 import { count } from "../report.js";
 import { targets } from "../targets.js";
@@ -116,7 +116,7 @@ function peerBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
     return missing ?? rate(name, "entries", perSecond);
   };
   return {
-    name: "better-sqlite3",
+    name: peerName,
     async run() {
       await mkdir(join(folder, "bulk-peer"), { recursive: true });
       return [await measure("NORMAL"), await measure("FULL")];

@@ -4,7 +4,7 @@ import type { Area, Benchmark, BenchmarkContext } from "../benchmark.js";
 import { type Figure, latency } from "../figure.js";
 import { createLake, type LakeOptions } from "../lake.js";
 import { latencyOf, type Repeats } from "../measure.js";
-import { bothSynchronous, peerLabel, withSqlite } from "../peer/sqlite.js";
+import { bothSynchronous, peerLabel, peerName, withSqlite } from "../peer/sqlite.js";
 import { type Target, targets } from "../targets.js";
 
 /** Spreads consecutive numbers over the range of an index, each once (a multiplier that shares no factor with the range). */
@@ -71,7 +71,7 @@ function commitBenchmark({ sizes, folder }: BenchmarkContext, variant: Variant):
 function peerBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
   const { rowsPerCommit, commitsEager, repeats } = sizes;
   return {
-    name: "better-sqlite3",
+    name: peerName,
     async run() {
       const figures: Figure[] = [];
       await mkdir(join(folder, "commits"), { recursive: true });

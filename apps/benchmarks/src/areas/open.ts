@@ -5,7 +5,7 @@ import { ChildProcess, runInChild } from "../child/child-process.js";
 import { duration, type Figure, latency } from "../figure.js";
 import { copyLake, fillLake, type LakePlace } from "../lake.js";
 import { medianOf, percentile, secondsSync } from "../measure.js";
-import { peerLabel, withSqlite } from "../peer/sqlite.js";
+import { peerLabel, peerName, withSqlite } from "../peer/sqlite.js";
 import { randomIntegers } from "../random.js";
 import { count } from "../report.js";
 import { type Target, targets } from "../targets.js";
@@ -82,7 +82,7 @@ function openBenchmark(context: BenchmarkContext, name: string, prepared: Lazy<P
       return [
         duration(`open, ${name}`, "ms", percentile(opened, 0.5), { target }),
         duration(`open and first lookup, ${name}`, "ms", toFirstAnswer, { target }),
-        latency(`lookup, hit, warm, ${name}`, "us", lookups, { target: targets.uniqueLookupUs }),
+        latency(`lookup, hit, warm, ${name}`, "us", lookups, { target: targets.uniqueLookupTablesUs }),
       ];
     },
   };
@@ -91,7 +91,7 @@ function openBenchmark(context: BenchmarkContext, name: string, prepared: Lazy<P
 function peerBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
   const { openEntries, processRepeats } = sizes;
   return {
-    name: "better-sqlite3",
+    name: peerName,
     async run(): Promise<Figure[]> {
       await mkdir(join(folder, "open-peer"), { recursive: true });
       const name = `${peerLabel("NORMAL")}: open and first lookup, ${count(openEntries)} rows`;

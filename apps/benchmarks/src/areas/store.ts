@@ -1,10 +1,19 @@
 import { join } from "node:path";
-import { BatchBuilder, openStore, packKey, packKeys, type PackedKeys, type WritableStore } from "@moraine/store";
+import {
+  BatchBuilder,
+  openStore,
+  packKey,
+  packKeys,
+  type PackedKeys,
+  type WritableStore,
+  type WriteBatch,
+} from "@moraine/store";
 import { type Area, type Benchmark, type BenchmarkContext, expectEqual, type Lazy, lazy } from "../benchmark.js";
 import { type Figure, latency, rate } from "../figure.js";
 import { latencyOf, medianOf, seconds } from "../measure.js";
 import { randomIntegers } from "../random.js";
 import { count } from "../report.js";
+import { targets } from "../targets.js";
 
 const keyBytes = 20;
 const valueBytes = 8;
@@ -33,7 +42,7 @@ export function storeArea(context: BenchmarkContext): Area {
   ]);
   return {
     name: "store",
-    benchmarks: [writeBenchmark(context), durableBatchBenchmark(context), ...reads],
+    benchmarks: [writeBenchmark(context), eventLoopBenchmark(context), durableBatchBenchmark(context), ...reads],
     async close() {
       await memory.ifMade((store) => store.close());
       await tables.ifMade((store) => store.close());
@@ -57,10 +66,14 @@ async function filledStore(url: string, entries: number): Promise<WritableStore>
 }
 
 async function writeEntries(store: WritableStore, first: number, entries: number): Promise<void> {
+  await store.write(batchOf(first, entries));
+}
+
+function batchOf(first: number, entries: number): WriteBatch {
   const batch = new BatchBuilder(entries * (keyBytes + valueBytes));
   const value = new Uint8Array(valueBytes);
   for (let i = first; i < first + entries; i++) batch.put(keyOf(2 * i), value);
-  await store.write(batch.finish());
+  return batch.finish();
 }
 
 /** Keys in the order of their numbers. */
@@ -80,9 +93,48 @@ function writeBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
           return storeEntries / (await seconds(() => writeEntries(store, run * storeEntries, storeEntries)));
         });
       });
-      return [rate(`put, ${count(storeEntries)} entries in one durable batch`, "entries", perSecond)];
+      return [
+        rate(`put, ${count(storeEntries)} entries in one durable batch`, "entries", perSecond, {
+          target: targets.storePutPerSecond,
+        }),
+      ];
     },
   };
+}
+
+/** How long timers and I/O wait while a very large batch is written. Building the batch, which is the caller's work, is left out. */
+function eventLoopBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
+  return {
+    name: "event loop during a large put",
+    async run() {
+      const { storeLargeBatchEntries, slowRepeats } = sizes;
+      const longestMs = await withStore(join(folder, "store-large"), (store) => {
+        return medianOf(slowRepeats, async (run) => {
+          const batch = batchOf(run * storeLargeBatchEntries, storeLargeBatchEntries);
+          return await longestBlockMs(() => store.write(batch));
+        });
+      });
+      const name = `put, ${count(storeLargeBatchEntries)} entries: longest the main thread is blocked`;
+      return [{ name, value: longestMs, unit: "ms", target: targets.mainThreadBlockedMs }];
+    },
+  };
+}
+
+/** The longest time between two looks of a timer, one a millisecond, while a call runs, its synchronous part included. */
+async function longestBlockMs(call: () => Promise<unknown>): Promise<number> {
+  let last = performance.now();
+  let longest = 0;
+  const look = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  };
+  const called = call();
+  const timer = setInterval(look, 1);
+  await called;
+  clearInterval(timer);
+  look();
+  return longest;
 }
 
 function durableBatchBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
@@ -130,7 +182,9 @@ function getBenchmark(
         return store.getMany(packKey(keyOf(numbers[number % numbers.length] ?? 0)));
       });
       const figures: Figure[] = [
-        rate(`getMany of ${count(storeGetWindow)}, ${wanted}, from ${place}`, "keys", many),
+        rate(`getMany of ${count(storeGetWindow)}, ${wanted}, from ${place}`, "keys", many, {
+          target: place === "memory" ? targets.storeGetMemoryPerSecond : targets.storeGetTablesPerSecond,
+        }),
         latency(`getMany of 1, ${wanted}, from ${place}`, "us", single),
       ];
       return figures;
@@ -152,7 +206,11 @@ function scanBenchmark(context: BenchmarkContext, place: string, lazyStore: Lazy
         expectEqual("the number of rows", rows, storeEntries);
         return rows / elapsed;
       });
-      return [rate(`scan of ${count(storeEntries)} rows, from ${place}`, "rows", perSecond)];
+      return [
+        rate(`scan of ${count(storeEntries)} rows, from ${place}`, "rows", perSecond, {
+          target: targets.storeScanPerSecond,
+        }),
+      ];
     },
   };
 }

@@ -2,6 +2,9 @@ import type Database from "better-sqlite3";
 import type { Figure } from "../figure.js";
 import { SqliteTable, type Synchronous } from "./sqlite-table.js";
 
+/** Name of an area's benchmark of the peer. */
+export const peerName = "better-sqlite3";
+
 /** How rows of the peer begin, with its settings. */
 export const peerLabel = (synchronous: Synchronous): string => `better-sqlite3 (WAL, ${synchronous})`;
 
