@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { compilersPresent } from "../packages/store/native/compiler.mjs";
 import { isMain, rootFrom } from "./lib/command-line.mjs";
 import { allDependencies, listFiles, listPackages, readManifest } from "./lib/workspace.mjs";
 
@@ -12,6 +13,10 @@ const minimumNodeMajor = 20;
 /** Kept inside node_modules so that deleting that folder deletes the stamp with it. */
 const installStampPath = "node_modules/.moraine-install";
 const buildStampPath = ".cache/build-stamp";
+const nativeStampPath = ".cache/native-stamp";
+/** The native part of the store: its folder, and the script in it that builds it. */
+const nativeFolder = "packages/store/native";
+const nativeScript = `${nativeFolder}/build.mjs`;
 /** How much of a failed command's output is searched for its cause. */
 const outputTailBytes = 64 * 1024;
 
@@ -102,6 +107,25 @@ export function buildDigest(root) {
   }
   for (const file of ["tsconfig.base.json", "tsconfig.build.json"]) {
     hash.update(existsSync(join(root, file)) ? readFileSync(join(root, file)) : "none");
+  }
+  return hash.digest("hex");
+}
+
+/**
+ * Changes whenever the native part could become something else: its sources and its script, the headers, which compilers
+ * there are, what was built last.
+ * @param {string} root
+ * @param {Readonly<Record<string, string | undefined>>} env
+ * @returns {string}
+ */
+export function nativeDigest(root, env = process.env) {
+  const hash = createHash("sha256");
+  hash.update(installDigest(root));
+  hash.update(compilersPresent(env));
+  // The build with sanitizers has no part in this.
+  for (const file of listFiles(root, nativeFolder).filter((path) => !path.includes("/sanitized/"))) {
+    const { size, mtimeMs } = statSync(join(root, file));
+    hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
   return hash.digest("hex");
 }
@@ -242,6 +266,24 @@ async function build({ root, log, run }) {
 }
 
 /**
+ * Builds the native part unless nothing changed since. That no compiler is there is not a failure.
+ * @param {Required<SetupOptions>} options
+ * @returns {Promise<boolean>} Whether anything was done.
+ */
+async function buildNative({ root, run }) {
+  if (!existsSync(join(root, nativeScript)) || readStamp(root, nativeStampPath) === nativeDigest(root)) {
+    return false;
+  }
+  rmSync(join(root, nativeStampPath), { force: true });
+  const result = await run(process.execPath, [join(root, nativeScript)], root);
+  if (result.code !== 0) {
+    throw new BuildError("The native part of the store was not built; the compiler's messages are above.");
+  }
+  writeStamp(root, nativeStampPath, nativeDigest(root));
+  return true;
+}
+
+/**
  * Installs and builds as needed; says on `log` what it does, or that there was nothing to do.
  * @param {SetupOptions} options
  * @returns {Promise<void>}
@@ -255,8 +297,9 @@ export async function setup({ root, log = (line) => console.log(line), run = run
   const options = { root, log, run };
   const installed = await install(options);
   const built = await build(options);
+  const builtNative = await buildNative(options);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  log(installed || built ? `setup: done in ${seconds} s` : `setup: nothing to do (${seconds} s)`);
+  log(installed || built || builtNative ? `setup: done in ${seconds} s` : `setup: nothing to do (${seconds} s)`);
 }
 
 /**
