@@ -1,15 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  BuildError,
-  explainInstallFailure,
-  lockedPnpmVersion,
-  nativeDigest,
-  nodeProblem,
-  setup,
-  SetupError,
-} from "./setup.mjs";
+import { BuildError, lockedPnpmVersion, nativeDigest, nodeProblem, setup, SetupError } from "./setup.mjs";
+import { explainInstallFailure } from "./lib/install-failure.mjs";
 import { temporaryWorkspace, writeFiles } from "./lib/temporary-workspace.js";
 
 interface Call {

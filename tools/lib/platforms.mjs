@@ -5,7 +5,10 @@ import { join } from "node:path";
 /** @typedef {import("./workspace.mjs").Manifest} Manifest */
 
 export const addonName = "moraine-store.node";
-/** Node 20 itself needs this one, so an addon that needs no more loads wherever Node does. */
+/**
+ * Node 20 itself needs this one, so an addon that needs no more is never what keeps the store from running. (The library of
+ * SlateDB 0.12.1 needs 2.34.)
+ */
 export const oldestGlibc = "2.28";
 
 /** ELF's numbers for the machines that packages are made for. */

@@ -60,7 +60,10 @@ function findHeaders() {
 /** Removes the oldest of the cached builds beyond those that are kept. */
 function pruneCache() {
   const builds = readdirSync(cacheFolder)
-    .map((name) => ({ path: join(cacheFolder, name), time: statSync(join(cacheFolder, name)).mtimeMs }))
+    .map((name) => ({
+      path: join(cacheFolder, name),
+      time: statSync(join(cacheFolder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    }))
     .sort((a, b) => b.time - a.time);
   for (const { path } of builds.slice(maxCachedBuilds)) rmSync(path, { recursive: true, force: true });
 }
@@ -110,7 +113,9 @@ function waysOf(kind) {
 
 /** On a Mac without Xcode's tools the commands are there, and running one opens a window. */
 function compilersMayRun() {
-  return process.platform !== "darwin" || spawnSync("xcode-select", ["-p"]).status === 0;
+  if (process.platform !== "darwin") return true;
+  const { status, error } = spawnSync("xcode-select", ["-p"]);
+  return status === 0 || error !== undefined;
 }
 
 /**
@@ -121,6 +126,19 @@ function compilersMayRun() {
  * @property {string} sourcesDigest
  * @property {string} include
  */
+
+/**
+ * Makes a folder the cached build. When another process was faster, its build is as good.
+ * @param {string} work
+ * @param {string} cached
+ */
+function keepBuild(work, cached) {
+  try {
+    renameSync(work, dirname(cached));
+  } catch (error) {
+    if (!existsSync(cached)) throw error;
+  }
+}
 
 /**
  * Compiles in a folder of its own, which becomes the cached build once it is whole.
@@ -135,8 +153,7 @@ async function compile({ addon, include }, compiler, flags, cached) {
   try {
     await compileAndLink(compiler, flags, include, join(work, addonName));
     for (const name of readdirSync(work)) if (name !== addonName) rmSync(join(work, name));
-    // Another process may have been faster.
-    if (!existsSync(cached)) renameSync(work, dirname(cached));
+    keepBuild(work, cached);
   } catch (error) {
     removeAddon(addon);
     throw error;
