@@ -98,6 +98,8 @@ async function sanitize(root, long) {
     keep: true,
     limitMs,
     env: {
+      // The plain binding is not what is looked at here.
+      MORAINE_NATIVE: undefined,
       MORAINE_NATIVE_ADDON: join(root, addonPath),
       LD_PRELOAD: sanitizer.library,
       // Node and SlateDB hold memory until the process ends, on purpose.

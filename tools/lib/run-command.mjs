@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 /**
  * @typedef {object} RunOptions
  * @property {string} root Working folder; its node_modules/.bin comes first on PATH.
- * @property {Record<string, string>} [env] Variables to add.
+ * @property {Record<string, string | undefined>} [env] Variables to add; those that are undefined are taken away.
  * @property {boolean} [capture] Collect stdout and stderr instead of showing them.
  * @property {boolean} [keep] Show them and collect them as well.
  * @property {boolean} [shell] Treat `command` as a shell command line.
