@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { isPlatformPackage } from "./lib/platforms.mjs";
 import { runCommand } from "./lib/run-command.mjs";
 import { initGit, temporaryWorkspace, writeFiles } from "./lib/temporary-workspace.js";
 import { allDependencies, listPackages, readManifest, workspaceRoot } from "./lib/workspace.mjs";
@@ -20,6 +21,8 @@ function copyOfManifests(): string {
   return root;
 }
 
+const changesetsEnvironment = { PATH: `${join(workspaceRoot, "node_modules/.bin")}:${process.env["PATH"] ?? ""}` };
+
 const nextPatch = (version: string): string => version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 
 test("a repair goes up by a patch, and so does every package that depends on it, each with a changelog", async () => {
@@ -29,7 +32,7 @@ test("a repair goes up by a patch, and so does every package that depends on it,
   const { code, output } = await runCommand("changeset", ["version"], {
     root,
     capture: true,
-    env: { PATH: `${join(workspaceRoot, "node_modules/.bin")}:${process.env["PATH"] ?? ""}` },
+    env: changesetsEnvironment,
   });
   expect(output).toContain("All files have been updated");
   expect(code).toBe(0);
@@ -46,5 +49,23 @@ test("a repair goes up by a patch, and so does every package that depends on it,
       expect(changelog()).toContain(`## ${version}`);
       expect(allDependencies(after)[codec]).toBe("workspace:*");
     }
+  }
+});
+
+test("the store and its platform packages always have one version, whichever of them changes", async () => {
+  const root = copyOfManifests();
+  const store = "@moraine/store";
+  writeFiles(root, { ".changeset/addition.md": `---\n"${store}": minor\n---\n\nAdds a loop.\n` });
+  const { code } = await runCommand("changeset", ["version"], { root, capture: true, env: changesetsEnvironment });
+  expect(code).toBe(0);
+  const after = listPackages(root);
+  const platforms = after.filter(({ manifest }) => isPlatformPackage(manifest));
+  const { version, optionalDependencies } = after.find(({ manifest }) => manifest.name === store)?.manifest ?? {};
+  expect(version).toMatch(/^\d+\.\d+\.0$/u);
+  expect(platforms.map(({ manifest }) => manifest.name)).toEqual(Object.keys(optionalDependencies ?? {}));
+  expect(platforms.length).toBeGreaterThan(0);
+  for (const { folder, manifest } of platforms) {
+    expect([folder, manifest.version]).toEqual([folder, version]);
+    expect(optionalDependencies?.[manifest.name]).toBe("workspace:*");
   }
 });

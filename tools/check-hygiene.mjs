@@ -5,13 +5,14 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isMain, reportProblems, rootFrom } from "./lib/command-line.mjs";
+import { isPlatformPackage } from "./lib/platforms.mjs";
 import { listPackages } from "./lib/workspace.mjs";
 
 const maxFileBytes = 192 * 1024;
 /** Golden vectors and the lock file are data that no one reads line by line. */
 const maxDataFileBytes = 2 * 1024 * 1024;
 const dataPattern = /^golden\/|(^|\/)fixtures\/|^pnpm-lock\.yaml$/;
-const codePattern = /\.(ts|mts|tsx|js|mjs|cjs|cpp|hpp|h|sh)$/;
+const codePattern = /\.(ts|mts|tsx|js|mjs|cjs|cc|cpp|hpp|h|sh)$/;
 const testPattern = /\.test\.[a-z]+$/;
 
 /**
@@ -187,7 +188,11 @@ function packageProblems(root) {
       problems.push(`${folder}/package.json: license must be "MIT"`);
     }
     const entry = manifest.exports?.["."];
-    if (manifest.private !== true && (typeof entry !== "object" || entry["types"] === undefined)) {
+    if (
+      manifest.private !== true &&
+      !isPlatformPackage(manifest) &&
+      (typeof entry !== "object" || entry["types"] === undefined)
+    ) {
       problems.push(`${folder}/package.json: exports["."] must have types`);
     }
     return problems;

@@ -165,7 +165,6 @@ function manifestProblems({ folder, manifest }, workspaceNames) {
  * @returns {string[]}
  */
 function referenceProblems(root, packages) {
-  const folderOf = new Map(packages.map(({ folder, manifest }) => [manifest.name, folder]));
   /** @param {string} path */
   const referencesOf = (path) => {
     const config = /** @type {{ references?: { path: string }[] }} */ (
@@ -173,7 +172,9 @@ function referenceProblems(root, packages) {
     );
     return new Set((config.references ?? []).map((reference) => posix.join(posix.dirname(path), reference.path)));
   };
+  // Platform packages hold no sources.
   const compiled = packages.filter(({ folder }) => existsSync(join(root, folder, "tsconfig.json")));
+  const folderOf = new Map(compiled.map(({ folder, manifest }) => [manifest.name, folder]));
   const built = existsSync(join(root, "tsconfig.build.json")) ? referencesOf("tsconfig.build.json") : new Set();
   return compiled.flatMap(({ folder, manifest }) => {
     const references = referencesOf(`${folder}/tsconfig.json`);

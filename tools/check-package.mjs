@@ -1,9 +1,10 @@
 // Packs the package in the current folder as it would be published, and looks at the result: publint, "are the types
 // wrong", and what the archive holds. Run by turbo for every package (`npm run check:exports`).
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isMain, reportProblems } from "./lib/command-line.mjs";
+import { addonName, isPlatformPackage, platformManifestProblems, platformProblems } from "./lib/platforms.mjs";
 import { runCommand } from "./lib/run-command.mjs";
 import { listFiles, readManifest, workspaceRoot } from "./lib/workspace.mjs";
 
@@ -61,10 +62,20 @@ export function archiveProblems(packed, sources) {
 }
 
 /**
+ * @typedef {object} Archive
+ * @property {string} path
+ * @property {readonly string[]} files Paths inside, without the leading `package/`.
+ * @property {(command: string, args: readonly string[]) => Promise<{ code: number, output: string }>} run Runs a command
+ *   in the package's folder.
+ */
+
+/**
+ * Packs a package as it would be published and lets `look` say what is wrong with the archive.
  * @param {string} folder
+ * @param {(archive: Archive) => string[] | Promise<string[]>} look
  * @returns {Promise<string[]>}
  */
-async function packAndLook(folder) {
+async function packAndLook(folder, look) {
   const work = mkdtempSync(join(tmpdir(), "moraine-pack-"));
   try {
     const run = (/** @type {string} */ command, /** @type {readonly string[]} */ args) =>
@@ -77,31 +88,40 @@ async function packAndLook(folder) {
     const path = join(work, archive);
     const listed = await run("tar", ["-tzf", path]);
     const files = listed.output.split("\n").flatMap((line) => (line === "" ? [] : [line.replace(/^package\//, "")]));
-    const problems = archiveProblems(
-      files,
-      listFiles(folder, "src").map((file) => file.slice("src/".length)),
-    );
-    const publint = await run("publint", ["run", path, "--strict"]);
-    if (publint.code !== 0) {
-      problems.push(`publint: ${publint.output.trim()}`);
-    }
-    const types = await run("attw", [
-      path,
-      "--profile",
-      "esm-only",
-      "--no-definitely-typed",
-      "--format",
-      "ascii",
-      "--no-emoji",
-      "--no-color",
-    ]);
-    if (types.code !== 0) {
-      problems.push(`attw: ${types.output.trim()}`);
-    }
-    return problems;
+    return await look({ path, files, run });
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/**
+ * @param {string} folder
+ * @param {Archive} archive
+ * @returns {Promise<string[]>}
+ */
+async function libraryProblems(folder, { path, files, run }) {
+  const problems = archiveProblems(
+    files,
+    listFiles(folder, "src").map((file) => file.slice("src/".length)),
+  );
+  const publint = await run("publint", ["run", path, "--strict"]);
+  if (publint.code !== 0) {
+    problems.push(`publint: ${publint.output.trim()}`);
+  }
+  const types = await run("attw", [
+    path,
+    "--profile",
+    "esm-only",
+    "--no-definitely-typed",
+    "--format",
+    "ascii",
+    "--no-emoji",
+    "--no-color",
+  ]);
+  if (types.code !== 0) {
+    problems.push(`attw: ${types.output.trim()}`);
+  }
+  return problems;
 }
 
 /**
@@ -113,23 +133,52 @@ function binPath() {
 }
 
 /**
+ * A platform package: its manifest always, and the archive when a release has put the addon there. That it is there is
+ * asked when the package is packed, not in a checkout.
+ * @param {string} folder
+ * @param {Manifest} manifest
+ * @returns {Promise<string[]>}
+ */
+async function checkPlatformPackage(folder, manifest) {
+  if (!existsSync(join(folder, addonName))) {
+    return platformManifestProblems(manifest);
+  }
+  const problems = platformProblems(folder, manifest);
+  if (problems.length > 0) {
+    return problems;
+  }
+  const wanted = ["LICENSE", "README.md", addonName, "package.json"].join(", ");
+  return await packAndLook(folder, ({ files }) => {
+    const held = files.toSorted().join(", ");
+    return held === wanted ? [] : [`the archive holds ${held} instead of ${wanted}`];
+  });
+}
+
+/**
  * @param {string} folder
  * @returns {Promise<string[]>}
  */
 export async function checkPackage(folder) {
+  const manifest = readManifest(join(folder, "package.json"));
+  if (isPlatformPackage(manifest)) {
+    return await checkPlatformPackage(folder, manifest);
+  }
   if (!existsSync(join(folder, "dist/index.js"))) {
     return ["not built: run `npm run build`"];
   }
-  const manifest = /** @type {Manifest} */ (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
-  return [...manifestProblems(manifest), ...(await packAndLook(folder))];
+  return [...manifestProblems(manifest), ...(await packAndLook(folder, (archive) => libraryProblems(folder, archive)))];
 }
 
 if (isMain(import.meta.url)) {
   const folder = process.cwd();
-  const { name, private: isPrivate } = readManifest(join(folder, "package.json"));
-  if (isPrivate === true) {
-    console.log(`exports: ${name} is private`);
+  const manifest = readManifest(join(folder, "package.json"));
+  const isWithoutAddon = isPlatformPackage(manifest) && !existsSync(join(folder, addonName));
+  if (manifest.private === true) {
+    console.log(`exports: ${manifest.name} is private`);
   } else {
-    reportProblems(`exports: ${name}`, await checkPackage(folder), "archive, export map and types are right");
+    const well = isWithoutAddon
+      ? "manifest is right (a release adds the addon)"
+      : "archive, export map and types are right";
+    reportProblems(`exports: ${manifest.name}`, await checkPackage(folder), well);
   }
 }

@@ -6,7 +6,12 @@ import { listPackages } from "./lib/workspace.mjs";
 
 if (isMain(import.meta.url)) {
   const root = rootFrom(process.argv);
-  const built = listPackages(root).flatMap(({ folder }) => [`${folder}/dist`, `${folder}/.turbo`]);
+  const built = listPackages(root).flatMap(({ folder }) => [
+    `${folder}/dist`,
+    `${folder}/native/build`,
+    `${folder}/moraine-store.node`,
+    `${folder}/.turbo`,
+  ]);
   for (const path of [...built, ".cache", ".turbo", "node_modules/.cache"]) {
     rmSync(join(root, path), { recursive: true, force: true });
   }

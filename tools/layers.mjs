@@ -16,12 +16,15 @@ const rowSummary = "@moraine/row-summary";
 const catalog = "@moraine/catalog";
 const plannerRules = "@moraine/planner-rules";
 const duckdbExt = "@moraine/duckdb-ext";
+const platforms = ["@moraine/store-linux-arm64-gnu", "@moraine/store-linux-x64-gnu"];
 const below = [codec, store, indexCore, scopedReader, rowSummary, catalog, plannerRules, duckdbExt];
 
 /** @type {Readonly<Record<string, Layer>>} Keyed by folder. */
 export const layers = {
   "packages/codec": { mayImport: [], onlyExternal: ["@bufbuild/protobuf"] },
-  "packages/store": { mayImport: [codec] },
+  "packages/store": { mayImport: [codec, ...platforms] },
+  "packages/store/platforms/linux-arm64-gnu": { mayImport: [], onlyExternal: [] },
+  "packages/store/platforms/linux-x64-gnu": { mayImport: [], onlyExternal: [] },
   "packages/index-core": { mayImport: [codec, store] },
   "packages/scoped-reader": { mayImport: [codec, store] },
   "packages/row-summary": { mayImport: [codec, store, scopedReader] },

@@ -5,13 +5,19 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { compilersPresent } from "../packages/store/native/compiler.mjs";
 import { isMain, rootFrom } from "./lib/command-line.mjs";
+import { explainInstallFailure } from "./lib/install-failure.mjs";
+import { minimumNodeMajor } from "./lib/node-version.mjs";
 import { allDependencies, listFiles, listPackages, readManifest } from "./lib/workspace.mjs";
 
-const minimumNodeMajor = 20;
 /** Kept inside node_modules so that deleting that folder deletes the stamp with it. */
 const installStampPath = "node_modules/.moraine-install";
 const buildStampPath = ".cache/build-stamp";
+const nativeStampPath = ".cache/native-stamp";
+/** The native part of the store: its folder, and the script in it that builds it. */
+const nativeFolder = "packages/store/native";
+const nativeScript = `${nativeFolder}/build.mjs`;
 /** How much of a failed command's output is searched for its cause. */
 const outputTailBytes = 64 * 1024;
 
@@ -21,11 +27,7 @@ export class SetupError extends Error {}
 /** The dependencies are there, and the sources do not compile. */
 export class BuildError extends SetupError {}
 
-/**
- * @typedef {object} CommandResult
- * @property {number | null} code Exit status; null when the command could not be started or was killed.
- * @property {string} output Last part of stdout and stderr together.
- */
+/** @typedef {import("./lib/install-failure.mjs").CommandResult} CommandResult */
 
 /**
  * @callback RunCommand
@@ -107,45 +109,22 @@ export function buildDigest(root) {
 }
 
 /**
- * One or two sentences on why an install failed and what to do.
- * @param {CommandResult} result
+ * Changes whenever the native part could become something else: its sources and its script, the headers, which compilers
+ * there are, what was built last.
+ * @param {string} root
+ * @param {Readonly<Record<string, string | undefined>>} env
  * @returns {string}
  */
-export function explainInstallFailure({ code, output }) {
-  /** @type {readonly (readonly [RegExp, string])[]} */
-  const causes = [
-    [
-      /ENOENT.*npx|npx.*ENOENT|npx: (command )?not found/i,
-      "npx was not found. It comes with npm: install npm (part of Node) and run the command again.",
-    ],
-    [
-      /ERR_PNPM_OUTDATED_LOCKFILE|ERR_PNPM_NO_LOCKFILE|ERR_PNPM_LOCKFILE_CONFIG_MISMATCH/,
-      "pnpm-lock.yaml does not match the package.json files. Run `npx pnpm install` with the pnpm version that package.json names, and commit the lock file.",
-    ],
-    [
-      /ERR_PNPM_UNSUPPORTED_ENGINE|EBADENGINE/,
-      `A dependency does not support this Node (${process.version}). Use Node ${minimumNodeMajor} or later.`,
-    ],
-    [/ENOSPC/, "The disk is full. Free some space (about 1 GB is needed) and run the command again."],
-    [
-      /EACCES|EPERM|EROFS/,
-      "A folder could not be written. Check the permissions of this folder and of npm's cache folder.",
-    ],
-    [
-      /\bE?40[137]\b|ERR_PNPM_FETCH_40[137]|E403|EAUTH|blocked|forbidden/i,
-      "The package registry refused the request. Check npm's registry and proxy settings (`npm config list`).",
-    ],
-    [
-      /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT|ERR_PNPM_NO_OFFLINE|socket hang up|network/i,
-      "The package registry could not be reached. Check the network and npm's registry and proxy settings (`npm config list`), then run the command again.",
-    ],
-    [
-      /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/,
-      "The package registry's certificate was not accepted. Check npm's cafile setting (`npm config list`).",
-    ],
-  ];
-  const cause = causes.find(([pattern]) => pattern.test(output))?.[1];
-  return cause ?? `The install ended with exit code ${code ?? "none"}; its output is above.`;
+export function nativeDigest(root, env = process.env) {
+  const hash = createHash("sha256");
+  hash.update(installDigest(root));
+  hash.update(compilersPresent(env));
+  // The build with sanitizers has no part in this.
+  for (const file of listFiles(root, nativeFolder).filter((path) => !path.includes("/sanitized/"))) {
+    const { size, mtimeMs } = statSync(join(root, file));
+    hash.update(`${file} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest("hex");
 }
 
 /**
@@ -242,6 +221,24 @@ async function build({ root, log, run }) {
 }
 
 /**
+ * Builds the native part unless nothing changed since. That no compiler is there is not a failure.
+ * @param {Required<SetupOptions>} options
+ * @returns {Promise<boolean>} Whether anything was done.
+ */
+async function buildNative({ root, run }) {
+  if (!existsSync(join(root, nativeScript)) || readStamp(root, nativeStampPath) === nativeDigest(root)) {
+    return false;
+  }
+  rmSync(join(root, nativeStampPath), { force: true });
+  const result = await run(process.execPath, [join(root, nativeScript)], root);
+  if (result.code !== 0) {
+    throw new BuildError("The native part of the store was not built; the compiler's messages are above.");
+  }
+  writeStamp(root, nativeStampPath, nativeDigest(root));
+  return true;
+}
+
+/**
  * Installs and builds as needed; says on `log` what it does, or that there was nothing to do.
  * @param {SetupOptions} options
  * @returns {Promise<void>}
@@ -255,8 +252,9 @@ export async function setup({ root, log = (line) => console.log(line), run = run
   const options = { root, log, run };
   const installed = await install(options);
   const built = await build(options);
+  const builtNative = await buildNative(options);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  log(installed || built ? `setup: done in ${seconds} s` : `setup: nothing to do (${seconds} s)`);
+  log(installed || built || builtNative ? `setup: done in ${seconds} s` : `setup: nothing to do (${seconds} s)`);
 }
 
 /**

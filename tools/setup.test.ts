@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { explainInstallFailure, lockedPnpmVersion, nodeProblem, setup, SetupError } from "./setup.mjs";
+import { BuildError, lockedPnpmVersion, nativeDigest, nodeProblem, setup, SetupError } from "./setup.mjs";
+import { explainInstallFailure } from "./lib/install-failure.mjs";
 import { temporaryWorkspace, writeFiles } from "./lib/temporary-workspace.js";
 
 interface Call {
@@ -117,6 +118,45 @@ describe("what a run does", () => {
     bench.buildResult = { code: 2, output: "" };
     await expect(bench.run()).rejects.toThrow(/The build failed/);
     expect(existsSync(join(bench.root, ".cache/build-stamp"))).toBe(false);
+    bench.buildResult = well;
+    expect(await bench.nextRun()).toEqual(["build"]);
+  });
+});
+
+describe("the native part", () => {
+  const files = {
+    "packages/store/package.json": { name: "@moraine/store" },
+    "packages/store/native/build.mjs": "",
+    "packages/store/native/src/addon.cc": "int a;",
+  };
+
+  test("is built when it is there, and again when a source or a compiler changes", async () => {
+    const bench = new Bench();
+    writeFiles(bench.root, files);
+    await bench.run();
+    expect(bench.calls.at(-1)?.args).toEqual([join(bench.root, "packages/store/native/build.mjs")]);
+    expect(await bench.nextRun()).toEqual([]);
+    writeFiles(bench.root, { "packages/store/native/src/addon.cc": "int ab;" });
+    expect(await bench.nextRun()).toEqual(["build"]);
+    writeFiles(bench.root, { "packages/store/native/build/sanitized/moraine-store.node": "" });
+    expect(await bench.nextRun()).toEqual([]);
+    writeFiles(bench.root, { "packages/store/native/build/moraine-store.node": "" });
+    expect(await bench.nextRun()).toEqual(["build"]);
+
+    const before = nativeDigest(bench.root, { PATH: bench.root });
+    writeFiles(bench.root, { "clang++": "" });
+    expect(nativeDigest(bench.root, { PATH: bench.root })).not.toBe(before);
+  });
+
+  test("sources that do not compile are a failed build, and are tried again", async () => {
+    const bench = new Bench();
+    await bench.run();
+    writeFiles(bench.root, files);
+    await bench.run();
+    bench.buildResult = { code: 1, output: "" };
+    writeFiles(bench.root, { "packages/store/native/src/addon.cc": "int" });
+    await expect(bench.run()).rejects.toThrow(/native part of the store was not built/);
+    await expect(bench.run()).rejects.toThrow(BuildError);
     bench.buildResult = well;
     expect(await bench.nextRun()).toEqual(["build"]);
   });

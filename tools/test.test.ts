@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { countTests, faultTests } from "./test.mjs";
+import { countTests } from "./lib/test-run.mjs";
+import { faultTests } from "./test.mjs";
 import { temporaryWorkspace } from "./lib/temporary-workspace.js";
 
 type TestReport = NonNullable<Parameters<typeof countTests>[0]>;

@@ -4,8 +4,9 @@ import { delimiter, join } from "node:path";
 /**
  * @typedef {object} RunOptions
  * @property {string} root Working folder; its node_modules/.bin comes first on PATH.
- * @property {Record<string, string>} [env] Variables to add.
+ * @property {Record<string, string | undefined>} [env] Variables to add; those that are undefined are taken away.
  * @property {boolean} [capture] Collect stdout and stderr instead of showing them.
+ * @property {boolean} [keep] Show them and collect them as well.
  * @property {boolean} [shell] Treat `command` as a shell command line.
  * @property {number} [limitMs] End the command after this long, and say so.
  */
@@ -17,11 +18,12 @@ import { delimiter, join } from "node:path";
  * @param {RunOptions} options
  * @returns {Promise<{ code: number, output: string }>} A command that a signal ended counts as exit code 1.
  */
-export function runCommand(command, args, { root, env = {}, capture = false, shell = false, limitMs }) {
+export function runCommand(command, args, { root, env = {}, capture = false, keep = false, shell = false, limitMs }) {
   return new Promise((settle, fail) => {
+    const piped = capture || keep ? "pipe" : "inherit";
     const child = spawn(command, args, {
       cwd: root,
-      stdio: ["ignore", capture ? "pipe" : "inherit", capture ? "pipe" : "inherit"],
+      stdio: ["ignore", piped, piped],
       shell,
       env: {
         ...process.env,
@@ -31,8 +33,15 @@ export function runCommand(command, args, { root, env = {}, capture = false, she
     });
     /** @type {Buffer[]} */
     const chunks = [];
-    child.stdout?.on("data", (/** @type {Buffer} */ chunk) => chunks.push(chunk));
-    child.stderr?.on("data", (/** @type {Buffer} */ chunk) => chunks.push(chunk));
+    for (const [from, to] of /** @type {const} */ ([
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ])) {
+      from?.on("data", (/** @type {Buffer} */ chunk) => {
+        chunks.push(chunk);
+        if (keep) to.write(chunk);
+      });
+    }
     const limit =
       limitMs === undefined
         ? undefined

@@ -24,6 +24,10 @@ import { fileURLToPath } from "node:url";
  * @property {Record<string, string>} [devDependencies]
  * @property {Record<string, string>} [peerDependencies]
  * @property {Record<string, string>} [optionalDependencies]
+ * @property {string} [main]
+ * @property {string[]} [os]
+ * @property {string[]} [cpu]
+ * @property {string[]} [libc]
  */
 
 /**
@@ -36,7 +40,7 @@ import { fileURLToPath } from "node:url";
 export const workspaceRoot = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Folders whose direct subfolders are packages, as in pnpm-workspace.yaml. */
-const packageParents = ["packages", "apps"];
+const packageParents = ["packages", "apps", "packages/store/platforms"];
 
 /**
  * @param {string} path
