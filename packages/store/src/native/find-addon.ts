@@ -15,7 +15,7 @@ export type FoundAddon =
     }
   | { readonly addon: undefined; readonly reason: string };
 
-/** Names of the file: built by this checkout, or main file of a platform package. */
+/** The file that a checkout builds; in a platform package it is the main file. */
 const fileName = "moraine-store.node";
 
 /**
@@ -71,7 +71,7 @@ function builtPath(): string | undefined {
 
 function packagedPath(require: NodeJS.Require, platform: string): string | undefined {
   try {
-    return require.resolve(`@moraine/store-${platform}/${fileName}`);
+    return require.resolve(`@moraine/store-${platform}`);
   } catch {
     // An optional package that is not there is what this asks about.
     return undefined;
