@@ -27,13 +27,13 @@ export function findAddon(path: string | undefined): FoundAddon {
   const platform = platformName();
   if (platform === undefined)
     return { addon: undefined, reason: `there is none for ${process.platform} ${process.arch}` };
-  const require = createRequire(import.meta.url);
-  const found = path ?? builtPath() ?? packagedPath(require, platform);
+  const load = createRequire(import.meta.url);
+  const found = path ?? builtPath() ?? packagedPath(load, platform);
   if (found === undefined) {
     return { addon: undefined, reason: `neither this checkout nor a package @moraine/store-${platform} has it` };
   }
   try {
-    const addon: unknown = require(found);
+    const addon: unknown = load(found);
     if (!isAddon(addon)) return { addon: undefined, reason: `${found} is another addon` };
     const answer = addon.load(libraryPath(platform));
     return answer.loaded
@@ -69,13 +69,14 @@ function builtPath(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-function packagedPath(require: NodeJS.Require, platform: string): string | undefined {
+function packagedPath({ resolve }: NodeJS.Require, platform: string): string | undefined {
   try {
-    return require.resolve(`@moraine/store-${platform}`);
+    if (platform === "linux-x64-gnu") return resolve("@moraine/store-linux-x64-gnu");
+    if (platform === "linux-arm64-gnu") return resolve("@moraine/store-linux-arm64-gnu");
   } catch {
     // An optional package that is not there is what this asks about.
-    return undefined;
   }
+  return undefined;
 }
 
 /** The library's file inside of the binding's package: the copy that this process has loaded through it. */

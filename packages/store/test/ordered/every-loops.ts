@@ -35,7 +35,8 @@ export function describeEveryLoops(name: string, declare: (openers: Openers, loo
       "plain",
     );
   });
-  describe.skipIf(!nativeLoopsAvailable(name))(`${name}, native loops`, () => {
+  const available = nativeLoopsAvailable(name);
+  describe.skipIf(!available)(`${name}, native loops`, () => {
     declare(openersOf(nativeLoops), "native");
   });
 }
