@@ -3,6 +3,7 @@
 
 #include "environment.h"
 #include "operation.h"
+#include "reference.h"
 #include "rust_buffer.h"
 #include "values.h"
 
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace moraine {
@@ -45,8 +47,9 @@ private:
 
 class Write : public Operation {
 public:
-	//! The batch is copied.
-	Write(Environment &environment, uint64_t handle, const ByteView &data, const WordView &ends, bool await_durable);
+	//! Keeps a reference of its own to the database.
+	Write(Environment &environment, uint64_t handle, std::vector<uint8_t> data, std::vector<uint32_t> ends,
+	      bool await_durable);
 	~Write() override;
 
 	void Start();
@@ -64,10 +67,11 @@ private:
 	void Complete();
 	void Leave();
 
-	const uint64_t db;
+	const Reference db;
 	const bool await_durable;
-	std::vector<uint8_t> data;
-	std::vector<uint32_t> ends;
+	const std::vector<uint8_t> data;
+	const std::vector<uint32_t> ends;
+	//! Consumed when the batch is written.
 	uint64_t batch;
 	size_t next_entry = 0;
 	uint32_t position = 0;
@@ -101,34 +105,27 @@ void WriteOrder::Leave(uint64_t db) {
 	}
 }
 
-static uint64_t CloneDb(uint64_t handle) {
-	RustCallStatus status;
-	return api.clone[static_cast<uint32_t>(Readable::DB)](handle, &status);
-}
-
 static uint64_t NewBatch() {
 	RustCallStatus status;
 	return api.batch_new(&status);
 }
 
-Write::Write(Environment &environment_p, uint64_t handle, const ByteView &data_p, const WordView &ends_p,
+Write::Write(Environment &environment_p, uint64_t handle, std::vector<uint8_t> data_p, std::vector<uint32_t> ends_p,
              bool await_durable_p)
-    : Operation(environment_p, Executor::Next()), db(CloneDb(handle)), await_durable(await_durable_p),
-      data(data_p.data, data_p.data + data_p.length), ends(ends_p.data, ends_p.data + ends_p.length),
-      batch(NewBatch()) {
+    : Operation(environment_p, Executor::Next()), db(Readable::DB, handle), await_durable(await_durable_p),
+      data(std::move(data_p)), ends(std::move(ends_p)), batch(NewBatch()) {
 	slot.operation = this;
 }
 
 Write::~Write() {
-	RustCallStatus status;
-	api.free[static_cast<uint32_t>(Readable::DB)](db, &status);
 	if (batch != 0) {
+		RustCallStatus status;
 		api.free_batch(batch, &status);
 	}
 }
 
 void Write::Start() {
-	WriteOrder::Get().Enter(db, this);
+	WriteOrder::Get().Enter(db.Handle(), this);
 	Queue();
 }
 
@@ -157,7 +154,7 @@ bool Write::Fill(uint32_t most) {
 void Write::Run() {
 	if (!Fill(ENTRIES_A_SLICE)) {
 		Queue();
-	} else if (WriteOrder::Get().IsTurn(db, this)) {
+	} else if (WriteOrder::Get().IsTurn(db.Handle(), this)) {
 		Issue();
 	}
 }
@@ -168,7 +165,7 @@ void Write::Issue() {
 		return;
 	}
 	const std::string options(1, await_durable ? '\1' : '\0');
-	slot.future = api.db_write(CloneDb(db), batch, LowerRecord(options));
+	slot.future = api.db_write(db.Clone(), batch, LowerRecord(options));
 	batch = 0; // consumed
 	if (PollSlot(slot, api.buffer_future) == Poll::READY) {
 		Complete();
@@ -196,30 +193,30 @@ void Write::Complete() {
 }
 
 void Write::Leave() {
-	WriteOrder::Get().Leave(db);
+	WriteOrder::Get().Leave(db.Handle());
 	Finish();
 }
 
 napi_value Write::Result(napi_env env) {
-	napi_value result;
+	napi_value result = nullptr;
 	napi_create_bigint_uint64(env, sequence, &result);
 	return result;
 }
 
-static bool EntriesFit(const ByteView &data, const WordView &ends) {
-	if (ends.length == 0 || ends.length % 2 != 0) {
+static bool EntriesFit(const std::vector<uint8_t> &data, const std::vector<uint32_t> &ends) {
+	if (ends.empty() || ends.size() % 2 != 0) {
 		return false;
 	}
 	uint32_t position = 0;
-	for (size_t i = 0; i < ends.length; i += 2) {
-		const uint32_t key_end = ends.data[i];
-		const uint32_t value_end = ends.data[i + 1];
+	for (size_t i = 0; i < ends.size(); i += 2) {
+		const uint32_t key_end = ends[i];
+		const uint32_t value_end = ends[i + 1];
 		if (key_end < position || (value_end != DELETED && value_end < key_end)) {
 			return false;
 		}
 		position = value_end == DELETED ? key_end : value_end;
 	}
-	return position <= data.length;
+	return position <= data.size();
 }
 
 //! write(db, data: Uint8Array, ends: Uint32Array, awaitDurable): a promise of the batch's sequence number. Entry i has
@@ -234,13 +231,17 @@ napi_value WriteCall(napi_env env, napi_callback_info info) {
 	    !arguments.Flag(3, await_durable)) {
 		return nullptr;
 	}
-	if (!EntriesFit(data, ends)) {
+	// Copied before they are checked: another thread may change what lies in shared memory.
+	std::vector<uint8_t> entry_bytes = data.Copy();
+	std::vector<uint32_t> entry_ends = ends.Copy();
+	if (!EntriesFit(entry_bytes, entry_ends)) {
 		arguments.Refuse(2, "a list of ends that fit the data");
 		return nullptr;
 	}
-	auto *operation = new Write(*arguments.environment, handle, data, ends, await_durable);
+	auto operation = std::make_unique<Write>(*arguments.environment, handle, std::move(entry_bytes),
+	                                         std::move(entry_ends), await_durable);
 	napi_value promise = arguments.environment->Promise(env, *operation);
-	operation->Start();
+	operation.release()->Start();
 	return promise;
 }
 
