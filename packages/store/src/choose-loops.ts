@@ -44,7 +44,7 @@ function choose(mode: string, path: string | undefined): Choice {
       remedy: "Leave it out to use native code where it can be used.",
     });
   }
-  const found = findAddon(path);
+  const found = findAddon(path === "" ? undefined : path);
   if (found.addon !== undefined) return { loops: new NativeLoops(found.addon), inUse: { name: "native" } };
   if (mode === "on") {
     throw new ConfigurationError(`MORAINE_NATIVE is on, and the native loops cannot be used: ${found.reason}`, {

@@ -8,14 +8,15 @@ const found = findAddon(process.env["MORAINE_NATIVE_ADDON"]);
 if (found.addon === undefined) throw new Error(found.reason);
 const { addon } = found;
 const db = await buildDb(memoryPlace());
-const ends = new Uint32Array(new SharedArrayBuffer(8));
-ends.set([3, 6]);
+// Many, so that the first one changes between the look at it and the end of the call. Keys and values of one byte.
+const data = new Uint8Array(4000).fill(0x61);
+const ends = new Uint32Array(new SharedArrayBuffer(4 * data.length));
+for (let i = 0; i < ends.length; i++) ends[i] = i + 1;
 const worker = new Worker(new URL("./shared-ends-worker.js", import.meta.url), { workerData: ends });
 await once(worker, "message");
-const data = new TextEncoder().encode("abcdef");
 let answered = 0;
 let refused = 0;
-while (answered < 5000 || refused < 5000) {
+while (answered < 200 || refused < 200) {
   for (const call of [
     () => addon.getMany(0, db.uniffiHandle, data, ends, 8, 8, 0),
     () => addon.write(db.uniffiHandle, data, ends, false),
