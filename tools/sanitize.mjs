@@ -98,8 +98,8 @@ async function sanitize(root, long) {
     keep: true,
     limitMs,
     env: {
-      // The plain binding is not what is looked at here.
-      MORAINE_NATIVE: undefined,
+      // The plain binding, or another addon, is not what is looked at here.
+      MORAINE_NATIVE: "on",
       MORAINE_NATIVE_ADDON: join(root, addonPath),
       LD_PRELOAD: sanitizer.library,
       // Node and SlateDB hold memory until the process ends, on purpose.

@@ -21,8 +21,7 @@ let choice: Choice | undefined;
 /**
  * The loops for the stores of this thread: native ones where the addon is there and fits, else the plain ones, which a
  * warning says once. `MORAINE_NATIVE`: `off` never loads the addon, `on` fails with `configuration` where it cannot be used,
- * `auto` or nothing is the default. `MORAINE_NATIVE_ADDON`: the addon's file, for
- * development; that one has to be usable.
+ * `auto` or nothing is the default. `MORAINE_NATIVE_ADDON`: the addon's file, for development.
  */
 export function chooseLoops(): StoreLoops {
   return chosen().loops;
@@ -45,12 +44,11 @@ function choose(mode: string, path: string | undefined): Choice {
       remedy: "Leave it out to use native code where it can be used.",
     });
   }
-  const found = findAddon(path);
+  const found = findAddon(path === "" ? undefined : path);
   if (found.addon !== undefined) return { loops: new NativeLoops(found.addon), inUse: { name: "native" } };
-  if (mode === "on" || path !== undefined) {
-    const name = path === undefined ? "MORAINE_NATIVE is on" : "MORAINE_NATIVE_ADDON is set";
-    throw new ConfigurationError(`${name}, and the native loops cannot be used: ${found.reason}`, {
-      remedy: "Build them (npm run setup, with a C++ compiler), or leave the variable out.",
+  if (mode === "on") {
+    throw new ConfigurationError(`MORAINE_NATIVE is on, and the native loops cannot be used: ${found.reason}`, {
+      remedy: "Build them (npm run setup, with a C++ compiler), or leave MORAINE_NATIVE out.",
     });
   }
   process.emitWarning(`moraine works without its native loops, several times slower: ${found.reason}`, {

@@ -22,7 +22,10 @@ export interface StoreLoops {
    * Both then wait for ever (seen with 16 uncached reads at a time).
    */
   readonly pooledConnections: boolean;
-  /** `remote`: whether a get that is not cached takes a round trip. It decides how many run at the same time. */
+  /**
+   * `remote`: whether a get that is not cached takes a round trip. It decides how many run at the same time. The keys are
+   * copied before the call returns.
+   */
   getMany(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues>;
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock>;
   /**

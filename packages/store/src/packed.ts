@@ -23,6 +23,11 @@ export function packKey(key: Uint8Array): PackedKeys {
   return { data: key, ends: Uint32Array.of(key.length) };
 }
 
+/** The same keys in buffers of their own. */
+export function copyKeys({ data, ends }: PackedKeys): PackedKeys {
+  return { data: data.slice(0, ends.at(-1) ?? 0), ends: ends.slice() };
+}
+
 /** Key `i` of a packed list, as a view. */
 export function keyAt(keys: PackedKeys, i: number): Uint8Array {
   return keys.data.subarray(i === 0 ? 0 : keys.ends[i - 1], keys.ends[i]);

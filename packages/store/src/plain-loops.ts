@@ -20,7 +20,7 @@ import { readSlots } from "./call-slots.js";
 import { limits } from "./limits.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
 import { NativeSnapshot } from "./native/native-snapshot.js";
-import { keyAt, tooManyValueBytes } from "./packed.js";
+import { copyKeys, keyAt, tooManyValueBytes } from "./packed.js";
 import { turns } from "./turns.js";
 import { nextTurn } from "./within.js";
 
@@ -33,7 +33,7 @@ export const plainLoops: StoreLoops = {
     const count = keys.ends.length;
     if (count === 1) return getSingle(source, onlyKey(keys));
     if (count === 0) return Promise.resolve(packValues([]));
-    return getWindow(source, keys, remote ? limits.remoteGetWindowKeys : limits.localGetWindowKeys);
+    return getWindow(source, copyKeys(keys), remote ? limits.remoteGetWindowKeys : limits.localGetWindowKeys);
   },
   scan: (from, range, options) => scanBlocks(ownReadable(from), range, options),
   async write(to, batch, awaitDurable) {
@@ -68,7 +68,8 @@ function onlyKey(keys: PackedKeys): Uint8Array {
 function getSingle(from: PlainReadable, key: Uint8Array): Promise<PackedValues> {
   const turn = turns.next();
   if (turn === null && readSlots.tryTake()) return getInSlot(from, key);
-  return (turn ?? Promise.resolve()).then(() => readSlots.take()).then(() => getInSlot(from, key));
+  const copy = key.slice();
+  return (turn ?? Promise.resolve()).then(() => readSlots.take()).then(() => getInSlot(from, copy));
 }
 
 function getInSlot(from: PlainReadable, key: Uint8Array): Promise<PackedValues> {

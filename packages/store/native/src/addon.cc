@@ -4,9 +4,11 @@
 #include "environment.h"
 #include "loops.h"
 #include "uniffi.h"
+#include "values.h"
 
 #include <node_api.h>
 
+#include <exception>
 #include <string>
 
 namespace moraine {
@@ -21,7 +23,7 @@ static bool TextArgument(napi_env env, napi_value value, std::string &text) {
 }
 
 static napi_value MakeText(napi_env env, const std::string &text) {
-	napi_value value;
+	napi_value value = nullptr;
 	napi_create_string_utf8(env, text.data(), text.size(), &value);
 	return value;
 }
@@ -37,11 +39,19 @@ static napi_value LoadCall(napi_env env, napi_callback_info info) {
 		napi_throw_type_error(env, "MORAINE_NATIVE_ARGUMENT", "load: argument 1 is not a path");
 		return nullptr;
 	}
+	napi_valuetype extra_type = napi_undefined;
+	if (count > 1) {
+		napi_typeof(env, arguments[1], &extra_type);
+	}
 	std::string extra;
-	const bool has_extra = count > 1 && TextArgument(env, arguments[1], extra);
+	const bool has_extra = extra_type != napi_undefined;
+	if (has_extra && !TextArgument(env, arguments[1], extra)) {
+		napi_throw_type_error(env, "MORAINE_NATIVE_ARGUMENT", "load: argument 2 is not a name");
+		return nullptr;
+	}
 	const LoadResult result = LoadApi(path.c_str(), has_extra ? extra.c_str() : nullptr);
-	napi_value object;
-	napi_value value;
+	napi_value object = nullptr;
+	napi_value value = nullptr;
 	napi_create_object(env, &object);
 	napi_get_boolean(env, result.ok, &value);
 	napi_set_named_property(env, object, "loaded", value);
@@ -51,7 +61,7 @@ static napi_value LoadCall(napi_env env, napi_callback_info info) {
 		return object;
 	}
 	napi_set_named_property(env, object, "reason", MakeText(env, result.reason));
-	napi_value details;
+	napi_value details = nullptr;
 	napi_create_array_with_length(env, result.details.size(), &details);
 	for (size_t i = 0; i < result.details.size(); i++) {
 		napi_set_element(env, details, static_cast<uint32_t>(i), MakeText(env, result.details[i]));
@@ -60,13 +70,24 @@ static napi_value LoadCall(napi_env env, napi_callback_info info) {
 	return object;
 }
 
+//! A function whose C++ exceptions (no memory for a copy of its arguments, no thread) become JavaScript's: what calls
+//! it is C.
+template <napi_callback FUNCTION> static napi_value Guarded(napi_env env, napi_callback_info info) {
+	try {
+		return FUNCTION(env, info);
+	} catch (const std::exception &error) {
+		napi_throw(env, MakeError(env, {"Limit", "", error.what()}));
+		return nullptr;
+	}
+}
+
 //! A loop, refused until the library is bound.
-template <napi_callback LOOP> static napi_value Guarded(napi_env env, napi_callback_info info) {
+template <napi_callback LOOP> static napi_value Loop(napi_env env, napi_callback_info info) {
 	if (!ApiLoaded()) {
 		napi_throw_error(env, "MORAINE_NATIVE_NOT_LOADED", "load has not succeeded");
 		return nullptr;
 	}
-	return LOOP(env, info);
+	return Guarded<LOOP>(env, info);
 }
 
 } // namespace moraine
@@ -82,21 +103,21 @@ NAPI_MODULE_INIT() {
 		const char *name;
 		napi_callback function;
 	} functions[] = {
-	    {"load", LoadCall},
-	    {"getMany", Guarded<GetManyCall>},
-	    {"scan", Guarded<ScanCall>},
-	    {"scanNext", Guarded<ScanNextCall>},
-	    {"scanClose", Guarded<ScanCloseCall>},
-	    {"writeBegin", Guarded<WriteBeginCall>},
-	    {"writeAppend", Guarded<WriteAppendCall>},
-	    {"writeEnd", Guarded<WriteEndCall>},
-	    {"writeAbort", Guarded<WriteAbortCall>},
-	    {"flush", Guarded<FlushCall>},
-	    {"snapshot", Guarded<SnapshotCall>},
-	    {"releaseSnapshot", Guarded<ReleaseSnapshotCall>},
+	    {"load", Guarded<LoadCall>},
+	    {"getMany", Loop<GetManyCall>},
+	    {"scan", Loop<ScanCall>},
+	    {"scanNext", Loop<ScanNextCall>},
+	    {"scanClose", Loop<ScanCloseCall>},
+	    {"writeBegin", Loop<WriteBeginCall>},
+	    {"writeAppend", Loop<WriteAppendCall>},
+	    {"writeEnd", Loop<WriteEndCall>},
+	    {"writeAbort", Loop<WriteAbortCall>},
+	    {"flush", Loop<FlushCall>},
+	    {"snapshot", Loop<SnapshotCall>},
+	    {"releaseSnapshot", Loop<ReleaseSnapshotCall>},
 	};
 	for (const auto &each : functions) {
-		napi_value function;
+		napi_value function = nullptr;
 		napi_create_function(env, each.name, NAPI_AUTO_LENGTH, each.function, environment, &function);
 		napi_set_named_property(env, exports, each.name, function);
 	}

@@ -4,18 +4,15 @@
 
 #include "environment.h"
 #include "operation.h"
+#include "reference.h"
 #include "rust_buffer.h"
 #include "values.h"
 
+#include <memory>
+
 namespace moraine {
 
-static constexpr uint32_t DB = static_cast<uint32_t>(Readable::DB);
 static constexpr uint32_t SNAPSHOT = static_cast<uint32_t>(Readable::SNAPSHOT);
-
-static uint64_t CloneDb(uint64_t handle) {
-	RustCallStatus status;
-	return api.clone[DB](handle, &status);
-}
 
 //! A call of one future.
 class SingleCall : public Operation {
@@ -52,30 +49,30 @@ private:
 class Flush final : public SingleCall {
 public:
 	Flush(Environment &environment_p, uint64_t handle)
-	    : SingleCall(environment_p, api.void_future), db(CloneDb(handle)) {
+	    : SingleCall(environment_p, api.void_future), db(Readable::DB, handle) {
 	}
 	napi_value Result(napi_env env) override {
-		napi_value undefined;
+		napi_value undefined = nullptr;
 		napi_get_undefined(env, &undefined);
 		return undefined;
 	}
 
 private:
 	uint64_t Begin() override {
-		return api.db_flush(db);
+		return api.db_flush(db.Release());
 	}
 	void Complete(uint64_t future, RustCallStatus &status) override {
 		api.complete_void(future, &status);
 	}
 
 	//! Consumed by the call.
-	const uint64_t db;
+	Reference db;
 };
 
 class TakeSnapshot final : public SingleCall {
 public:
 	TakeSnapshot(Environment &environment_p, uint64_t handle)
-	    : SingleCall(environment_p, api.handle_future), db(CloneDb(handle)) {
+	    : SingleCall(environment_p, api.handle_future), db(Readable::DB, handle) {
 	}
 	~TakeSnapshot() override {
 		if (snapshot != 0) {
@@ -84,22 +81,23 @@ public:
 		}
 	}
 	napi_value Result(napi_env env) override {
-		napi_value handle;
-		napi_create_bigint_uint64(env, snapshot, &handle);
-		snapshot = 0;
+		napi_value handle = nullptr;
+		if (napi_create_bigint_uint64(env, snapshot, &handle) == napi_ok) {
+			snapshot = 0;
+		}
 		return handle;
 	}
 
 private:
 	uint64_t Begin() override {
-		return api.db_snapshot(db);
+		return api.db_snapshot(db.Release());
 	}
 	void Complete(uint64_t future, RustCallStatus &status) override {
 		snapshot = api.complete_handle(future, &status);
 	}
 
 	//! Consumed by the call.
-	const uint64_t db;
+	Reference db;
 	//! Nobody's but ours until it is handed to JavaScript.
 	uint64_t snapshot = 0;
 };
@@ -110,9 +108,9 @@ template <class CALL> static napi_value StartCall(napi_env env, napi_callback_in
 	if (!arguments.Handle(0, handle)) {
 		return nullptr;
 	}
-	auto *operation = new CALL(*arguments.environment, handle);
+	auto operation = std::make_unique<CALL>(*arguments.environment, handle);
 	napi_value promise = arguments.environment->Promise(env, *operation);
-	operation->Queue();
+	operation.release()->Queue();
 	return promise;
 }
 

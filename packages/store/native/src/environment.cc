@@ -8,7 +8,7 @@ namespace moraine {
 
 Environment *Environment::Create(napi_env env) {
 	auto *environment = new Environment;
-	napi_value name;
+	napi_value name = nullptr;
 	if (napi_create_string_utf8(env, "moraine-store", NAPI_AUTO_LENGTH, &name) != napi_ok ||
 	    napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, nullptr, nullptr, OnReported,
 	                                    &environment->reports) != napi_ok) {
@@ -21,8 +21,13 @@ Environment *Environment::Create(napi_env env) {
 }
 
 napi_value Environment::Promise(napi_env env, Operation &operation) {
-	napi_value promise;
-	napi_create_promise(env, &operation.deferred, &promise);
+	napi_value promise = nullptr;
+	operation.promised = true;
+	if (napi_create_promise(env, &operation.deferred, &promise) != napi_ok) {
+		// A worker that is being terminated: no JavaScript will run that could wait for it.
+		operation.deferred = nullptr;
+		promise = nullptr;
+	}
 	if (pending++ == 0) {
 		napi_ref_threadsafe_function(env, reports);
 	}
@@ -50,24 +55,33 @@ void Environment::OnReported(napi_env env, napi_value, void *, void *data) {
 	}
 }
 
+static void SettlePromise(napi_env env, Operation &operation) {
+	if (operation.failure.Set()) {
+		napi_reject_deferred(env, operation.deferred, MakeError(env, operation.failure));
+		return;
+	}
+	napi_value result = operation.Result(env);
+	if (result) {
+		napi_resolve_deferred(env, operation.deferred, result);
+		return;
+	}
+	napi_value thrown = nullptr;
+	bool is_thrown = false;
+	napi_is_exception_pending(env, &is_thrown);
+	if (!is_thrown || napi_get_and_clear_last_exception(env, &thrown) != napi_ok) {
+		thrown = MakeError(env, {"Limit", "", "memory"});
+	}
+	napi_reject_deferred(env, operation.deferred, thrown);
+}
+
 void Environment::Settle(napi_env env, Operation *reported) {
 	std::unique_ptr<Operation> operation(reported);
-	if (!operation->deferred) {
+	if (!operation->promised) {
 		// Given up before anybody was promised anything.
 		return;
 	}
-	if (operation->failure.Set()) {
-		napi_reject_deferred(env, operation->deferred, MakeError(env, operation->failure));
-	} else {
-		napi_value result = operation->Result(env);
-		napi_value thrown;
-		bool is_thrown = false;
-		napi_is_exception_pending(env, &is_thrown);
-		if (is_thrown && napi_get_and_clear_last_exception(env, &thrown) == napi_ok) {
-			napi_reject_deferred(env, operation->deferred, thrown);
-		} else {
-			napi_resolve_deferred(env, operation->deferred, result);
-		}
+	if (operation->deferred) {
+		SettlePromise(env, *operation);
 	}
 	if (--pending == 0) {
 		napi_unref_threadsafe_function(env, reports);

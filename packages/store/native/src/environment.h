@@ -17,8 +17,8 @@ public:
 	//! Made when the addon is loaded into an environment; ends with it.
 	static Environment *Create(napi_env env);
 
-	//! A promise for the operation, which is under way or about to be queued. The process stays alive until it is
-	//! settled.
+	//! A promise for the operation, which is under way or about to be queued; null where the environment ends. The
+	//! process stays alive until it is settled.
 	napi_value Promise(napi_env env, Operation &operation);
 	//! Hands a finished operation to the JavaScript thread; any thread.
 	void Report(Operation *operation);

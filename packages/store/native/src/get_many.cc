@@ -4,28 +4,30 @@
 #include "arena.h"
 #include "environment.h"
 #include "operation.h"
+#include "reference.h"
 #include "rust_buffer.h"
 #include "values.h"
 
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace moraine {
 
 static constexpr uint32_t ABSENT = 0xffffffff;
-//! Offsets are of 32 bits, and the largest of them stands for "absent".
-static constexpr size_t MOST_VALUE_BYTES = 0xfffffff0;
+//! Offsets are of 32 bits, and the largest of them stands for "absent". Index and values together are bounded, since an
+//! ArrayBuffer of more bytes is refused.
+static constexpr size_t MOST_RESULT_BYTES = 0xfffffff0;
 //! Gets that are begun in one slice of work, so that operations beside this one get theirs.
 static constexpr uint32_t GETS_A_SLICE = 256;
 static constexpr uint32_t GETS_A_RESUME = 64;
 
 class GetMany : public Operation {
 public:
-	//! Keeps a reference of its own to what it reads. The keys are copied.
-	GetMany(Environment &environment, Readable kind, uint64_t handle, const ByteView &keys, const WordView &ends,
-	        uint32_t window);
-	~GetMany() override;
+	//! Keeps a reference of its own to what it reads.
+	GetMany(Environment &environment, Readable kind, uint64_t handle, std::vector<uint8_t> keys,
+	        std::vector<uint32_t> ends, uint32_t window);
 
 	//! Gets on the calling thread until one has to wait. Returns whether all are done; otherwise the rest goes to the
 	//! executor.
@@ -47,10 +49,9 @@ private:
 		return failure.Set() || next_key == Count();
 	}
 
-	const uint32_t kind;
-	const uint64_t self;
-	std::vector<uint8_t> key_bytes;
-	std::vector<uint32_t> key_ends;
+	const Reference self;
+	const std::vector<uint8_t> key_bytes;
+	const std::vector<uint32_t> key_ends;
 	std::vector<Slot> slots;
 	std::vector<Slot *> idle;
 	uint32_t next_key = 0;
@@ -59,27 +60,16 @@ private:
 	Arena result;
 };
 
-static uint64_t CloneReadable(uint32_t kind, uint64_t handle) {
-	RustCallStatus status;
-	return api.clone[kind](handle, &status);
-}
-
-GetMany::GetMany(Environment &environment_p, Readable kind_p, uint64_t handle, const ByteView &keys,
-                 const WordView &ends, uint32_t window)
-    : Operation(environment_p, Executor::Next()), kind(static_cast<uint32_t>(kind_p)),
-      self(CloneReadable(kind, handle)), key_bytes(keys.data, keys.data + keys.length),
-      key_ends(ends.data, ends.data + ends.length), slots(window) {
+GetMany::GetMany(Environment &environment_p, Readable kind, uint64_t handle, std::vector<uint8_t> keys,
+                 std::vector<uint32_t> ends, uint32_t window)
+    : Operation(environment_p, Executor::Next()), self(kind, handle), key_bytes(std::move(keys)),
+      key_ends(std::move(ends)), slots(window) {
 	idle.reserve(window);
 	for (Slot &slot : slots) {
 		slot.operation = this;
 		idle.push_back(&slot);
 	}
-	result.Grow(ends.length * 2 * sizeof(uint32_t));
-}
-
-GetMany::~GetMany() {
-	RustCallStatus status;
-	api.free[kind](self, &status);
+	result.Grow(key_ends.size() * 2 * sizeof(uint32_t));
 }
 
 uint32_t *GetMany::Index() {
@@ -92,7 +82,7 @@ Slot &GetMany::Begin() {
 	const uint32_t key = next_key++;
 	const uint32_t start = key == 0 ? 0 : key_ends[key - 1];
 	slot.item = key;
-	slot.future = api.get[kind](CloneReadable(kind, self), LowerBytes(key_bytes.data() + start, key_ends[key] - start));
+	slot.future = api.get[self.Kind()](self.Clone(), LowerBytes(key_bytes.data() + start, key_ends[key] - start));
 	in_flight++;
 	return slot;
 }
@@ -121,7 +111,7 @@ void GetMany::Keep(uint32_t key, const RustBuffer &value) {
 	}
 	const size_t before = result.Size() - static_cast<size_t>(count) * 2 * sizeof(uint32_t);
 	const uint32_t length = ReadU32(value.data + 1);
-	if (before + length > MOST_VALUE_BYTES) {
+	if (result.Size() + length > MOST_RESULT_BYTES) {
 		Fail({"Limit", "", "values"});
 		return;
 	}
@@ -184,15 +174,15 @@ napi_value GetMany::Result(napi_env env) {
 	return TakeBuffer(env, result);
 }
 
-static bool KeysFit(const ByteView &keys, const WordView &ends) {
+static bool KeysFit(const std::vector<uint8_t> &keys, const std::vector<uint32_t> &ends) {
 	uint32_t start = 0;
-	for (size_t i = 0; i < ends.length; i++) {
-		if (ends.data[i] < start) {
+	for (const uint32_t end : ends) {
+		if (end < start) {
 			return false;
 		}
-		start = ends.data[i];
+		start = end;
 	}
-	return start <= keys.length && ends.length <= UINT32_MAX / 16;
+	return start <= keys.size() && ends.size() <= UINT32_MAX / 16;
 }
 
 //! getMany(kind, handle, keys: Uint8Array, ends: Uint32Array, window, inlineKeys, spinMicroseconds): ArrayBuffer, or a
@@ -211,13 +201,17 @@ napi_value GetManyCall(napi_env env, napi_callback_info info) {
 	    !arguments.Number(6, spin_microseconds)) {
 		return nullptr;
 	}
-	if (!KeysFit(keys, ends)) {
+	// Copied before they are checked: another thread may change what lies in shared memory.
+	std::vector<uint8_t> key_bytes = keys.Copy();
+	std::vector<uint32_t> key_ends = ends.Copy();
+	if (!KeysFit(key_bytes, key_ends)) {
 		arguments.Refuse(3, "a list of ends that fit the keys");
 		return nullptr;
 	}
-	const auto count = static_cast<uint32_t>(ends.length);
+	const auto count = static_cast<uint32_t>(key_ends.size());
 	const uint32_t slots = count < window ? count : window;
-	auto operation = std::make_unique<GetMany>(*arguments.environment, kind, handle, keys, ends, slots > 0 ? slots : 1);
+	auto operation = std::make_unique<GetMany>(*arguments.environment, kind, handle, std::move(key_bytes),
+	                                           std::move(key_ends), slots > 0 ? slots : 1);
 	if (!operation->RunInline(inline_keys, spin_microseconds)) {
 		return arguments.environment->Promise(env, *operation.release());
 	}

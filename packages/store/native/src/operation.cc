@@ -18,7 +18,8 @@ static thread_local const Slot *polled_slot = nullptr;
 static thread_local int polled_outcome = -1;
 
 //! Called on any thread, and with the future's own lock held: it may record or enqueue, never poll, complete or free.
-static void Continue(uint64_t data, int8_t outcome) {
+//! The library's frames are below it, so no exception may leave it.
+static void Continue(uint64_t data, int8_t outcome) noexcept {
 	Slot *slot = reinterpret_cast<Slot *>(data);
 	if (slot == polled_slot) {
 		polled_outcome = outcome;

@@ -53,7 +53,7 @@ public:
 	virtual void Run() = 0;
 	//! A slot that waited can be polled again; called by the executor.
 	virtual void Resume(Slot &slot) = 0;
-	//! The value that the call's promise is resolved with. JavaScript thread.
+	//! The value that the call's promise is resolved with, or null where it cannot be made. JavaScript thread.
 	virtual napi_value Result(napi_env env) = 0;
 
 	//! Queues the operation for (another) slice of work.
@@ -62,6 +62,9 @@ public:
 	Executor &executor;
 	Environment &environment;
 	Failure failure;
+	//! Null where nobody can be told.
+	//! JavaScript thread only: whether `Environment::Promise` was called, and the promise, where there is one.
+	bool promised = false;
 	napi_deferred deferred = nullptr;
 
 protected:

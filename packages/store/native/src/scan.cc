@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "environment.h"
 #include "operation.h"
+#include "reference.h"
 #include "rust_buffer.h"
 #include "values.h"
 
@@ -18,24 +19,25 @@ namespace moraine {
 //! Rows that are read in one slice of work, so that operations beside this one get theirs.
 static constexpr uint32_t ROWS_A_SLICE = 256;
 static constexpr uint32_t ROWS_A_RESUME = 64;
+//! Ends are of 32 bits, and an ArrayBuffer of more bytes is refused.
+static constexpr size_t MOST_BLOCK_BYTES = 0xfffffff0;
+
+//! Padding and three numbers.
+static constexpr size_t TRAILER_BYTES = 4 * sizeof(uint32_t);
 
 static constexpr napi_type_tag CURSOR_TAG = {0x6d6f7261696e6520, 0x637572736f720001};
 
 //! A scan between two blocks. Shared by JavaScript, which closes it or forgets it, and the block that is being read.
 class Cursor {
 public:
-	Cursor(Readable kind_p, uint64_t handle, const ByteView &range_p, const ByteView &options_p)
-	    : kind(static_cast<uint32_t>(kind_p)), range(reinterpret_cast<const char *>(range_p.data), range_p.length),
-	      options(reinterpret_cast<const char *>(options_p.data), options_p.length) {
-		RustCallStatus status;
-		self = api.clone[kind](handle, &status);
+	Cursor(Readable kind, uint64_t handle, const ByteView &range_p, const ByteView &options_p)
+	    : range(reinterpret_cast<const char *>(range_p.data), range_p.length),
+	      options(reinterpret_cast<const char *>(options_p.data), options_p.length), self(kind, handle) {
 	}
 
 	//! The future of the library's iterator; consumes the reference to what is read.
 	uint64_t Open() {
-		const uint64_t opened = self;
-		self = 0;
-		return api.scan[kind](opened, LowerRecord(range), LowerRecord(options));
+		return api.scan[self.Kind()](self.Release(), LowerRecord(range), LowerRecord(options));
 	}
 
 	uint64_t Next() const {
@@ -59,8 +61,10 @@ public:
 			FreeIterator();
 		}
 	}
-	void BlockRead() {
+	//! A scan that has failed cannot go on.
+	void BlockRead(bool failed) {
 		busy = false;
+		closed = closed || failed;
 		if (closed) {
 			FreeIterator();
 		}
@@ -78,21 +82,18 @@ private:
 	}
 
 	void FreeIterator() {
-		RustCallStatus status;
-		if (self != 0) {
-			api.free[kind](self, &status);
-			self = 0;
-		}
+		self.Free();
 		if (iterator != 0) {
+			RustCallStatus status;
 			api.free_iterator(iterator, &status);
 			iterator = 0;
 		}
 	}
 
-	const uint32_t kind;
 	const std::string range;
 	const std::string options;
-	uint64_t self;
+	//! Consumed when the scan is opened.
+	Reference self;
 	std::atomic<uint32_t> references {1};
 };
 
@@ -118,6 +119,7 @@ private:
 	void Complete();
 	void Opened();
 	void KeepRow();
+	void Keep(const uint8_t *key, uint32_t key_length, const uint8_t *value, uint32_t value_length);
 	bool BlockFull() const;
 	//! Appends the ends of keys and values, their count and whether the scan has ended.
 	void Seal();
@@ -141,7 +143,7 @@ ReadBlock::ReadBlock(Environment &environment_p, Cursor &cursor_p, uint32_t most
 
 //! On the JavaScript thread, unless that has ended; then nobody else looks at the cursor any more.
 ReadBlock::~ReadBlock() {
-	cursor.BlockRead();
+	cursor.BlockRead(failure.Set());
 	cursor.DropReference();
 }
 
@@ -197,21 +199,30 @@ void ReadBlock::KeepRow() {
 		const uint32_t key_length = ReadU32(row.data + 1);
 		const uint8_t *value = row.data + 5 + key_length;
 		const uint32_t value_length = ReadU32(value);
-		try {
-			result.Add(row.data + 5, key_length);
-			ends.push_back(static_cast<uint32_t>(result.Size()));
-			result.Add(value + 4, value_length);
-			ends.push_back(static_cast<uint32_t>(result.Size()));
-		} catch (const std::bad_alloc &) {
-			Fail({"Limit", "", "memory"});
-		}
+		Keep(row.data + 5, key_length, value + 4, value_length);
 	}
 	FreeBuffer(row);
 }
 
+void ReadBlock::Keep(const uint8_t *key, uint32_t key_length, const uint8_t *value, uint32_t value_length) {
+	const size_t index = (ends.size() + 2) * sizeof(uint32_t) + TRAILER_BYTES;
+	if (result.Size() + key_length + value_length + index > MOST_BLOCK_BYTES) {
+		Fail({"Limit", "", "rows"});
+		return;
+	}
+	try {
+		result.Add(key, key_length);
+		ends.push_back(static_cast<uint32_t>(result.Size()));
+		result.Add(value, value_length);
+		ends.push_back(static_cast<uint32_t>(result.Size()));
+	} catch (const std::bad_alloc &) {
+		Fail({"Limit", "", "memory"});
+	}
+}
+
 bool ReadBlock::RunInline(uint32_t rows) {
 	// One more for opening the scan, and one for its end.
-	for (uint32_t polled = 0; polled < rows + 2; polled++) {
+	for (uint64_t polled = 0; polled < static_cast<uint64_t>(rows) + 2; polled++) {
 		const Step step = Advance();
 		if (step == Step::COMPLETE) {
 			Seal();
@@ -289,11 +300,12 @@ napi_value ScanCall(napi_env env, napi_callback_info info) {
 		return nullptr;
 	}
 	auto *cursor = new Cursor(kind, handle, range, options);
-	napi_value external;
+	napi_value external = nullptr;
 	if (napi_create_external(env, cursor, CursorForgotten, nullptr, &external) != napi_ok) {
 		cursor->DropReference();
 		return nullptr;
 	}
+	// One without its tag is refused by the other functions, and dropped as one that is forgotten.
 	napi_type_tag_object(env, external, &CURSOR_TAG);
 	return external;
 }
@@ -314,7 +326,7 @@ napi_value ScanNextCall(napi_env env, napi_callback_info info) {
 	}
 	auto *cursor = static_cast<Cursor *>(pointer);
 	if (cursor->closed || cursor->busy) {
-		arguments.Refuse(0, "a cursor between two blocks");
+		arguments.Refuse(0, "a cursor that can be read now");
 		return nullptr;
 	}
 	auto operation = std::make_unique<ReadBlock>(*arguments.environment, *cursor, most_rows, most_bytes);

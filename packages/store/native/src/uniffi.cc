@@ -191,16 +191,19 @@ LoadResult LoadApi(const char *path, const char *extra_symbol) {
 	if (!library) {
 		return Refused("the library is not loaded in this process");
 	}
-	// Neither a worker nor the end of its environment unloads the library: the binding holds it for the process's life.
-	dlclose(library);
 	Api found;
 	const LoadResult checked = CheckLibrary(library, extra_symbol, found);
+	if (!checked.ok || loaded.load()) {
+		dlclose(library);
+	}
 	if (!checked.ok) {
 		return checked;
 	}
 	if (loaded.load()) {
 		return api.library == library ? Accepted() : Refused("another copy of the library is in use already");
 	}
+	// Not closed: a binding that was loaded by a worker gives the library up when the worker ends, but our threads call
+	// it for the process's life.
 	found.library = library;
 	api = found;
 	api.futures_leak = MeasureFutureLeak(library);

@@ -24,8 +24,8 @@ bool Arguments::Refuse(size_t at, const char *expected) const {
 }
 
 bool Arguments::Bytes(size_t at, ByteView &view) const {
-	napi_typedarray_type type;
-	void *data;
+	napi_typedarray_type type = napi_int8_array;
+	void *data = nullptr;
 	if (at >= count ||
 	    napi_get_typedarray_info(env, values[at], &type, &view.length, &data, nullptr, nullptr) != napi_ok ||
 	    type != napi_uint8_array) {
@@ -36,8 +36,8 @@ bool Arguments::Bytes(size_t at, ByteView &view) const {
 }
 
 bool Arguments::Words(size_t at, WordView &view) const {
-	napi_typedarray_type type;
-	void *data;
+	napi_typedarray_type type = napi_int8_array;
+	void *data = nullptr;
 	if (at >= count ||
 	    napi_get_typedarray_info(env, values[at], &type, &view.length, &data, nullptr, nullptr) != napi_ok ||
 	    type != napi_uint32_array) {
@@ -107,16 +107,19 @@ bool Arguments::Own(size_t at, const napi_type_tag &tag, void **pointer) const {
 }
 
 static void SetText(napi_env env, napi_value object, const char *name, const std::string &text) {
-	napi_value value;
-	napi_create_string_utf8(env, text.data(), text.size(), &value);
-	napi_set_named_property(env, object, name, value);
+	napi_value value = nullptr;
+	if (napi_create_string_utf8(env, text.data(), text.size(), &value) == napi_ok) {
+		napi_set_named_property(env, object, name, value);
+	}
 }
 
 napi_value MakeError(napi_env env, const Failure &failure) {
-	napi_value message;
-	napi_value error;
-	napi_create_string_utf8(env, failure.message.data(), failure.message.size(), &message);
-	napi_create_error(env, nullptr, message, &error);
+	napi_value message = nullptr;
+	napi_value error = nullptr;
+	if (napi_create_string_utf8(env, failure.message.data(), failure.message.size(), &message) != napi_ok ||
+	    napi_create_error(env, nullptr, message, &error) != napi_ok) {
+		return nullptr;
+	}
 	SetText(env, error, "tag", failure.tag);
 	SetText(env, error, "reason", failure.reason);
 	return error;
@@ -128,20 +131,23 @@ static void FreeHandedOver(napi_env, void *data, void *) {
 
 napi_value TakeBuffer(napi_env env, Arena &arena) {
 	const size_t size = arena.Size();
-	napi_value buffer;
+	napi_value buffer = nullptr;
 	if (size >= HANDED_OVER_BYTES) {
-		uint8_t *bytes = arena.Release();
-		if (napi_create_external_arraybuffer(env, bytes, size, FreeHandedOver, nullptr, &buffer) == napi_ok) {
+		uint8_t *bytes = arena.Data();
+		const napi_status status = napi_create_external_arraybuffer(env, bytes, size, FreeHandedOver, nullptr, &buffer);
+		if (status == napi_ok) {
+			arena.Release();
 			return buffer;
 		}
-		// A runtime that keeps all of its memory in one place takes no memory of ours.
-		void *copy = nullptr;
-		const bool made = napi_create_arraybuffer(env, size, &copy, &buffer) == napi_ok;
-		if (made) {
-			memcpy(copy, bytes, size);
+		if (status != napi_no_external_buffers_allowed) {
+			// Refused before it was looked at, where no JavaScript may run any more: the memory is still ours. Where
+			// it was taken and could not be made an object of, the finalizer frees it.
+			if (status != napi_pending_exception) {
+				arena.Release();
+			}
+			return nullptr;
 		}
-		free(bytes);
-		return made ? buffer : nullptr;
+		// A runtime that keeps all of its memory in one place takes no memory of ours.
 	}
 	void *copy = nullptr;
 	if (napi_create_arraybuffer(env, size, &copy, &buffer) != napi_ok) {

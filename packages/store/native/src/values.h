@@ -9,21 +9,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace moraine {
 
 class Environment;
 
-//! Bytes of a typed array, valid until JavaScript runs again.
-struct ByteView {
-	const uint8_t *data = nullptr;
+//! The elements of a typed array, valid until JavaScript runs again.
+template <class T> struct ArrayView {
+	const T *data = nullptr;
 	size_t length = 0;
+
+	std::vector<T> Copy() const {
+		return std::vector<T>(data, data + length);
+	}
 };
 
-struct WordView {
-	const uint32_t *data = nullptr;
-	size_t length = 0;
-};
+using ByteView = ArrayView<uint8_t>;
+using WordView = ArrayView<uint32_t>;
 
 //! The arguments of one call. Each getter throws a TypeError that names the argument and returns false where it does
 //! not fit.
@@ -54,10 +57,11 @@ private:
 	napi_value values[MOST];
 };
 
-//! An Error with the failure's tag and reason; the TypeScript side makes it the binding's own class.
+//! An Error with the failure's tag and reason; the TypeScript side makes it the binding's own class. Null where the
+//! environment ends.
 napi_value MakeError(napi_env env, const Failure &failure);
 
-//! The arena's bytes as an ArrayBuffer: large ones are handed over, small ones copied, which is cheaper.
+//! The arena's bytes as an ArrayBuffer, or null: large ones are handed over, small ones copied, which is cheaper.
 napi_value TakeBuffer(napi_env env, Arena &arena);
 
 } // namespace moraine

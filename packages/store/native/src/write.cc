@@ -3,6 +3,7 @@
 
 #include "environment.h"
 #include "operation.h"
+#include "reference.h"
 #include "rust_buffer.h"
 #include "values.h"
 
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace moraine {
@@ -55,6 +57,7 @@ struct Chunk {
 //! copy keeps the JavaScript thread for long.
 class Write : public Operation {
 public:
+	//! Keeps a reference of its own to the database.
 	Write(Environment &environment, uint64_t handle, bool await_durable);
 	~Write() override;
 
@@ -83,8 +86,9 @@ private:
 	void Complete();
 	void Leave();
 
-	const uint64_t db;
+	const Reference db;
 	const bool await_durable;
+	//! Consumed when the batch is written.
 	uint64_t batch;
 
 	//! What JavaScript has given and the executor has not taken yet.
@@ -127,32 +131,26 @@ void WriteOrder::Leave(uint64_t db) {
 	}
 }
 
-static uint64_t CloneDb(uint64_t handle) {
-	RustCallStatus status;
-	return api.clone[static_cast<uint32_t>(Readable::DB)](handle, &status);
-}
-
 static uint64_t NewBatch() {
 	RustCallStatus status;
 	return api.batch_new(&status);
 }
 
 Write::Write(Environment &environment_p, uint64_t handle, bool await_durable_p)
-    : Operation(environment_p, Executor::Next()), db(CloneDb(handle)), await_durable(await_durable_p),
+    : Operation(environment_p, Executor::Next()), db(Readable::DB, handle), await_durable(await_durable_p),
       batch(NewBatch()) {
 	slot.operation = this;
 }
 
 Write::~Write() {
-	RustCallStatus status;
-	api.free[static_cast<uint32_t>(Readable::DB)](db, &status);
 	if (batch != 0) {
+		RustCallStatus status;
 		api.free_batch(batch, &status);
 	}
 }
 
 void Write::Start() {
-	WriteOrder::Get().Enter(db, this);
+	WriteOrder::Get().Enter(db.Handle(), this);
 	Queue();
 }
 
@@ -241,7 +239,7 @@ void Write::Run() {
 	case Input::ENDED:
 		chunk = Chunk();
 		next_entry = 0;
-		if (WriteOrder::Get().IsTurn(db, this)) {
+		if (WriteOrder::Get().IsTurn(db.Handle(), this)) {
 			Issue();
 		}
 		break;
@@ -254,7 +252,7 @@ void Write::Issue() {
 		return;
 	}
 	const std::string options(1, await_durable ? '\1' : '\0');
-	slot.future = api.db_write(CloneDb(db), batch, LowerRecord(options));
+	slot.future = api.db_write(db.Clone(), batch, LowerRecord(options));
 	batch = 0; // consumed
 	if (PollSlot(slot, api.buffer_future) == Poll::READY) {
 		Complete();
@@ -282,12 +280,12 @@ void Write::Complete() {
 }
 
 void Write::Leave() {
-	WriteOrder::Get().Leave(db);
+	WriteOrder::Get().Leave(db.Handle());
 	Finish();
 }
 
 napi_value Write::Result(napi_env env) {
-	napi_value result;
+	napi_value result = nullptr;
 	napi_create_bigint_uint64(env, sequence, &result);
 	return result;
 }
@@ -296,7 +294,7 @@ static constexpr napi_type_tag INPUT_TAG = {0x6d6f7261696e6520, 0x77726974650000
 
 //! The way to a batch for as long as JavaScript adds to it. The operation itself belongs to the executor.
 struct BatchInput {
-	Write *write;
+	Write *write = nullptr;
 };
 
 static void InputForgotten(napi_env, void *data, void *) {
@@ -307,21 +305,21 @@ static void InputForgotten(napi_env, void *data, void *) {
 	delete input;
 }
 
-//! The entries of a chunk: their ends, counted from `base`, lie in order and inside of the data.
-static bool EntriesFit(const ByteView &data, const WordView &ends, uint32_t base) {
-	if (ends.length % 2 != 0) {
+//! Whether the chunk's ends lie in order and inside of its data.
+static bool EntriesFit(const Chunk &chunk) {
+	if (chunk.ends.size() % 2 != 0) {
 		return false;
 	}
-	uint64_t position = base;
-	for (size_t i = 0; i < ends.length; i += 2) {
-		const uint32_t key_end = ends.data[i];
-		const uint32_t value_end = ends.data[i + 1];
+	uint64_t position = chunk.base;
+	for (size_t i = 0; i < chunk.ends.size(); i += 2) {
+		const uint32_t key_end = chunk.ends[i];
+		const uint32_t value_end = chunk.ends[i + 1];
 		if (key_end < position || (value_end != DELETED && value_end < key_end)) {
 			return false;
 		}
 		position = value_end == DELETED ? key_end : value_end;
 	}
-	return position - base <= data.length;
+	return position - chunk.base <= chunk.data.size();
 }
 
 //! The input of a batch that is still open, or null with an error thrown.
@@ -347,15 +345,15 @@ napi_value WriteBeginCall(napi_env env, napi_callback_info info) {
 	if (!arguments.Handle(0, handle) || !arguments.Flag(1, await_durable)) {
 		return nullptr;
 	}
-	auto *input = new BatchInput {nullptr};
-	napi_value external;
-	if (napi_create_external(env, input, InputForgotten, nullptr, &external) != napi_ok) {
-		delete input;
+	auto write = std::make_unique<Write>(*arguments.environment, handle, await_durable);
+	auto input = std::make_unique<BatchInput>();
+	napi_value external = nullptr;
+	if (napi_create_external(env, input.get(), InputForgotten, nullptr, &external) != napi_ok) {
 		return nullptr;
 	}
 	napi_type_tag_object(env, external, &INPUT_TAG);
-	input->write = new Write(*arguments.environment, handle, await_durable);
-	input->write->Start();
+	input.release()->write = write.get();
+	write.release()->Start();
 	return external;
 }
 
@@ -371,14 +369,15 @@ napi_value WriteAppendCall(napi_env env, napi_callback_info info) {
 	if (!input || !arguments.Bytes(1, data) || !arguments.Words(2, ends) || !arguments.Number(3, base)) {
 		return nullptr;
 	}
-	if (!EntriesFit(data, ends, base)) {
+	// Copied before they are checked: another thread may change what lies in shared memory.
+	Chunk chunk;
+	chunk.data = data.Copy();
+	chunk.ends = ends.Copy();
+	chunk.base = base;
+	if (!EntriesFit(chunk)) {
 		arguments.Refuse(2, "a list of ends that fit the data");
 		return nullptr;
 	}
-	Chunk chunk;
-	chunk.data.assign(data.data, data.data + data.length);
-	chunk.ends.assign(ends.data, ends.data + ends.length);
-	chunk.base = base;
 	input->write->Append(std::move(chunk));
 	return nullptr;
 }

@@ -1,22 +1,20 @@
 import type { PackedKeys, PackedValues } from "../interface.js";
-import { packKeys } from "../packed.js";
 
 /** A getMany over keys that belong together. */
 export type GetBatch<From> = (from: From, keys: PackedKeys) => Promise<PackedValues>;
 
 interface Waiting {
-  readonly key: Uint8Array;
   readonly resolve: (values: PackedValues) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
  * Gathers the single gets of one microtask into one call. Many lookups side by side, each of one key, then cost about as much
- * as one lookup of many keys; a lookup by itself is a call of one key.
+ * as one lookup of many keys; a lookup by itself is a call of one key. Keys are copied at the call.
  */
 export class GatheredGets<From extends object> {
   readonly #getBatch: GetBatch<From>;
-  #waiting = new Map<From, Waiting[]>();
+  #gathered = new Map<From, Gathered>();
 
   constructor(getBatch: GetBatch<From>) {
     this.#getBatch = getBatch;
@@ -24,31 +22,67 @@ export class GatheredGets<From extends object> {
 
   get(from: From, key: Uint8Array): Promise<PackedValues> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { key, resolve, reject };
-      const others = this.#waiting.get(from);
+      const others = this.#gathered.get(from);
       if (others !== undefined) {
-        others.push(waiting);
+        others.add(key, { resolve, reject });
         return;
       }
-      if (this.#waiting.size === 0) queueMicrotask(() => this.#send());
-      this.#waiting.set(from, [waiting]);
+      const gathered = new Gathered(key, { resolve, reject });
+      if (this.#gathered.size === 0) queueMicrotask(() => this.#send());
+      this.#gathered.set(from, gathered);
     });
   }
 
   #send(): void {
-    const all = this.#waiting;
-    this.#waiting = new Map();
-    for (const [from, gets] of all) this.#sendOne(from, gets);
+    const all = this.#gathered;
+    this.#gathered = new Map();
+    for (const [from, gathered] of all) this.#sendOne(from, gathered);
   }
 
-  #sendOne(from: From, gets: readonly Waiting[]): void {
-    const keys = packKeys(gets.map(({ key }) => key));
-    this.#getBatch(from, keys).then(
-      (values) => gets.forEach(({ resolve }, i) => resolve(valuesOfOne(values, i))),
+  #sendOne(from: From, { keys, waiting }: Gathered): void {
+    let call: Promise<PackedValues>;
+    try {
+      call = this.#getBatch(from, keys);
+    } catch (error) {
+      // Nobody could catch it here, and the gets of other readables have yet to be sent.
+      call = Promise.reject(error as Error);
+    }
+    call.then(
+      (values) => waiting.forEach(({ resolve }, i) => resolve(valuesOfOne(values, i))),
       (error: unknown) => {
-        for (const { reject } of gets) reject(error);
+        for (const { reject } of waiting) reject(error);
       },
     );
+  }
+}
+
+/** Keys of one readable, back to back, and who waits for the value of each. */
+class Gathered {
+  readonly waiting: Waiting[];
+  readonly #ends: number[];
+  #data: Uint8Array;
+
+  constructor(key: Uint8Array, waiting: Waiting) {
+    this.#data = key.slice();
+    this.#ends = [key.length];
+    this.waiting = [waiting];
+  }
+
+  get keys(): PackedKeys {
+    return { data: this.#data, ends: Uint32Array.from(this.#ends) };
+  }
+
+  add(key: Uint8Array, waiting: Waiting): void {
+    const start = this.#ends.at(-1) ?? 0;
+    const end = start + key.length;
+    if (end > this.#data.length) {
+      const grown = new Uint8Array(Math.max(end, 2 * this.#data.length));
+      grown.set(this.#data);
+      this.#data = grown;
+    }
+    this.#data.set(key, start);
+    this.#ends.push(end);
+    this.waiting.push(waiting);
   }
 }
 

@@ -12,6 +12,7 @@ import { limits } from "../limits.js";
 import type { SlateReadable, StoreLoops } from "../loops.js";
 import { turns } from "../turns.js";
 import { detach, nextTurn } from "../within.js";
+import { copyKeys } from "../packed.js";
 import { type NativeAddon, type NativeBatch, readableKind, type ReadableKind } from "./addon.js";
 import { GatheredGets } from "./gathered-gets.js";
 import { bindingErrorFrom } from "./native-errors.js";
@@ -35,7 +36,9 @@ export class NativeLoops implements StoreLoops {
   getMany(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues> {
     // What lies in memory is answered in microtasks alone, which must not keep timers and I/O from running for long.
     const turn = turns.next();
-    return turn === null ? this.#start(from, keys, remote) : turn.then(() => this.#start(from, keys, remote));
+    if (turn === null) return this.#start(from, keys, remote);
+    const copy = copyKeys(keys);
+    return turn.then(() => this.#start(from, copy, remote));
   }
 
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock> {
@@ -94,6 +97,7 @@ export class NativeLoops implements StoreLoops {
   /** Does not throw. `spinMicroseconds` counts for one key by itself only. */
   #get(from: SlateReadable, keys: PackedKeys, spinMicroseconds: number): Promise<PackedValues> {
     const { data, ends } = keys;
+    const count = ends.length;
     try {
       const buffer = this.#addon.getMany(
         kindOf(from),
@@ -102,11 +106,11 @@ export class NativeLoops implements StoreLoops {
         ends,
         limits.nativeGetWindowKeys,
         limits.nativeInlineKeys,
-        ends.length === 1 ? spinMicroseconds : 0,
+        count === 1 ? spinMicroseconds : 0,
       );
-      if (!(buffer instanceof Promise)) return Promise.resolve(valuesIn(buffer, ends.length));
+      if (!(buffer instanceof Promise)) return Promise.resolve(valuesIn(buffer, count));
       return buffer.then(
-        (late) => valuesIn(late, ends.length),
+        (late) => valuesIn(late, count),
         (error: unknown) => {
           throw bindingErrorFrom(error);
         },
@@ -130,6 +134,12 @@ export class NativeLoops implements StoreLoops {
         throw bindingErrorFrom(error);
       }
     };
+    /** A block that is waited for later: until then its failure is not one that nobody handles. */
+    const ahead = (): Promise<BlockRead> => {
+      const reading = read(0);
+      detach(reading);
+      return reading;
+    };
     try {
       const turn = turns.next();
       if (turn !== null) await turn;
@@ -140,13 +150,10 @@ export class NativeLoops implements StoreLoops {
         remaining -= block.count;
         const isLast = ended || remaining <= 0;
         // Whoever came back for a second block is likely to want the third one: it is read while the second is used.
-        if (!isLast && !isFirst) {
-          reading = read(0);
-          detach(reading);
-        }
+        if (!isLast && !isFirst) reading = ahead();
         yield block;
         if (isLast) return;
-        if (isFirst) reading = read(0);
+        if (isFirst) reading = ahead();
         await nextTurn();
       }
     } finally {

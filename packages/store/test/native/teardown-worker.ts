@@ -1,0 +1,16 @@
+// A worker that keeps calls in flight until it is terminated, and tells when it has begun.
+import { parentPort, workerData } from "node:worker_threads";
+import { findAddon } from "../../src/native/find-addon.js";
+import { BusyStore } from "./busy-store.js";
+
+const found = findAddon(process.env["MORAINE_NATIVE_ADDON"]);
+if (found.addon === undefined) throw new Error(found.reason);
+const busy = await BusyStore.open(found.addon, `memory://worker-${String(workerData)}`);
+let rounds = 0;
+
+function round(): void {
+  busy.start(rounds++);
+  if (rounds === 2) parentPort?.postMessage("busy");
+  setImmediate(round);
+}
+round();

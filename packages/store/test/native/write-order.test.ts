@@ -1,0 +1,77 @@
+import type { Db } from "@slatedb/uniffi";
+import { describe, expect, test } from "vitest";
+import { BatchBuilder, packKeys, type WriteBatch, valueAt } from "../../src/index.js";
+import { nativeLoops, nativeLoopsAvailable } from "../ordered/every-loops.js";
+import { bytes, text } from "../ordered/helpers.js";
+import { memoryPlace } from "./databases.js";
+import { numberedKey } from "./loops.js";
+import { openDb } from "./open-for-test.js";
+
+const rounds = (process.env["MORAINE_FAULTS"] ?? "") === "" ? 12 : 200;
+const entries = 20_000;
+
+function batchOf(count: number, value: string): WriteBatch {
+  const batch = new BatchBuilder();
+  const bytesOfValue = bytes(value);
+  for (let i = 0; i < count; i++) batch.put(bytes(numberedKey(i)), bytesOfValue);
+  return batch.finish();
+}
+
+/** A batch whose second entry has an empty key, which the library refuses. */
+const failing: WriteBatch = { count: 2, data: bytes(`${numberedKey(0)}wrongx`), ends: Uint32Array.of(7, 12, 12, 13) };
+
+describe.skipIf(!nativeLoopsAvailable("order of native writes"))("native writes", () => {
+  async function firstValue(db: Db): Promise<string | undefined> {
+    return text(valueAt(await nativeLoops().getMany(db, packKeys([bytes(numberedKey(0))]), false), 0));
+  }
+
+  test("of one database are applied in the order of their calls, however large the first ones are", async () => {
+    const loops = nativeLoops();
+    const db = await openDb(memoryPlace());
+    for (let round = 0; round < rounds; round++) {
+      const large = batchOf(entries, `large ${round}`);
+      const calls = [loops.write(db, large, false)];
+      for (let i = 0; i < 10; i++) {
+        // Failing ones lose their place, and nothing else.
+        if (round % 2 === 1) calls.push(loops.write(db, failing, false));
+        calls.push(loops.write(db, batchOf(3, `small ${round} ${i}`), false));
+      }
+      const settled = await Promise.allSettled(calls);
+      const sequences = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+      expect(sequences).toHaveLength(11);
+      expect(sequences).toEqual([...sequences].sort((a, b) => (a < b ? -1 : 1)));
+      const failed = settled.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
+      expect(failed).toHaveLength(round % 2 === 1 ? 10 : 0);
+      for (const error of failed) expect(error).toMatchObject({ tag: "Invalid" });
+      expect(await firstValue(db)).toBe(`small ${round} 9`);
+      const last = await loops.getMany(db, packKeys([bytes(numberedKey(3)), bytes(numberedKey(entries - 1))]), false);
+      expect([0, 1].map((i) => text(valueAt(last, i)))).toEqual([`large ${round}`, `large ${round}`]);
+    }
+  });
+
+  test("of several databases do not wait for each other", async () => {
+    const loops = nativeLoops();
+    const [slow, quick] = [await openDb(memoryPlace()), await openDb(memoryPlace())];
+    // Never durable without a flush, so whatever waited for it would wait for ever.
+    const durable = loops.write(slow, batchOf(1, "first"), true);
+    const behind = loops.write(slow, batchOf(1, "second"), false);
+    await loops.write(quick, batchOf(1, "other"), false);
+    expect(await firstValue(quick)).toBe("other");
+    let isPending = true;
+    const both = Promise.all([durable, behind]).finally(() => {
+      isPending = false;
+    });
+    while (isPending) await Promise.race([both, loops.flush(slow)]);
+    await both;
+    expect(await firstValue(slow)).toBe("second");
+  });
+
+  test("after a batch that failed the next one is applied as a whole", async () => {
+    const loops = nativeLoops();
+    const db = await openDb(memoryPlace());
+    await expect(loops.write(db, failing, false)).rejects.toMatchObject({ tag: "Invalid" });
+    expect(await firstValue(db)).toBeUndefined();
+    await loops.write(db, batchOf(2, "fine"), false);
+    expect(await firstValue(db)).toBe("fine");
+  });
+});
