@@ -89,7 +89,12 @@ describe("KeyFilter", () => {
     });
     expect(shareOf(filter, keys)).toBe(1);
     // Five full layers beside the one that is being filled, each with its own share of wrong answers.
-    expect(shareOf(filter, keysOf("int64", (i) => BigInt(count + i)))).toBeLessThan(0.03);
+    expect(
+      shareOf(
+        filter,
+        keysOf("int64", (i) => BigInt(count + i)),
+      ),
+    ).toBeLessThan(0.03);
     expect(filter.bytes).toBeLessThan(KeyFilter.bytesFor(4 * count) * 1.01);
   });
 

@@ -326,7 +326,10 @@ function noteGone({ ready, building }: Residence): void {
 }
 
 function isUnder(prefix: Uint8Array, data: Uint8Array, start: number, end: number): boolean {
-  return end - start > indexKeyPrefixBytes && compareRanges(data, start, start + prefix.length, prefix, 0, prefix.length) === 0;
+  return (
+    end - start > indexKeyPrefixBytes &&
+    compareRanges(data, start, start + prefix.length, prefix, 0, prefix.length) === 0
+  );
 }
 
 function haveSameIndex(data: Uint8Array, left: number, right: number): boolean {

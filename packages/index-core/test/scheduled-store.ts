@@ -81,7 +81,7 @@ export class ScheduledStore implements WritableStore {
     for (;;) {
       if (failAfter === blocks++) {
         this.failScanAfter = undefined;
-        throw new StoreError("the scan failed");
+        throw new StoreError("the scan failed", { remedy: "Scan again." });
       }
       const next = sorted(pinned, range, options).find(([key]) => after === undefined || key > after);
       if (next === undefined || options?.limit === blocks - 1) return;
@@ -103,7 +103,7 @@ export class ScheduledStore implements WritableStore {
     }
     if (fate === "is lost") this.uncertain.delete(entries);
     await this.#pause("write ends");
-    if (fate !== "lands") throw new StoreError(`the write ${fate}`);
+    if (fate !== "lands") throw new StoreError(`the write ${fate}`, { remedy: "Open the store again." });
     return { sequence: 0n };
   }
 
@@ -152,7 +152,7 @@ export class ScheduledStore implements WritableStore {
 
 const none = new Uint8Array(0);
 
-function sorted(entries: Entries, { start, end }: KeyRange, options?: ScanOptions): [string, Stored][] {
+function sorted(entries: Entries, { start, end }: KeyRange, options: ScanOptions | undefined): [string, Stored][] {
   const [from, to] = [hex(start ?? none), end === undefined ? "g" : hex(end)];
   const rows = [...entries]
     .flatMap(([key, entry]): [string, Stored][] => (entry === undefined ? [] : [[key, entry]]))

@@ -8,7 +8,7 @@ import {
   RetryBudgetExhaustedError,
   sysHeadKey,
 } from "@moraine/codec";
-import { CommitPlanner, measureChanges, type PlannedEntries } from "@moraine/index-core";
+import { CommitPlanner, measureChanges, type PlannedEntries, type UniquenessFilters } from "@moraine/index-core";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
 import { commitChannel } from "../diagnostics.js";
 import {
@@ -69,6 +69,7 @@ export interface CommitterEvents {
 export class Committer {
   readonly #store: WritableStore;
   readonly #pending: PendingWrites;
+  readonly #filters: UniquenessFilters;
   readonly #events: CommitterEvents;
   readonly #waiting: Member[] = [];
   readonly #staged: Member[] = [];
@@ -85,11 +86,18 @@ export class Committer {
   #landingScheduled = false;
   #failure: MoraineError | undefined;
 
-  constructor(store: WritableStore, head: Tip, pending: PendingWrites, events: CommitterEvents) {
+  constructor(
+    store: WritableStore,
+    head: Tip,
+    pending: PendingWrites,
+    filters: UniquenessFilters,
+    events: CommitterEvents,
+  ) {
     this.#store = store;
     this.#head = head;
     this.#tip = head;
     this.#pending = pending;
+    this.#filters = filters;
     this.#events = events;
   }
 
@@ -313,7 +321,7 @@ export class Committer {
     const accepted: Member[] = [];
     let group = this.#takeGroup(0);
     let refused = 0;
-    const planner = new CommitPlanner(this.#store);
+    const planner = new CommitPlanner(this.#store, this.#filters);
     const beganMs = performance.now();
     try {
       while (group.length > 0) {
@@ -433,7 +441,7 @@ export class Committer {
         sysHeadKey,
         encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }),
       );
-      await this.#store.write(batch.finish());
+      await this.#filters.write(batch.finish());
       this.#head = last;
       this.#landedSinceForget += commits.length;
       if (this.#landedSinceForget >= forgetEveryCommits) {
