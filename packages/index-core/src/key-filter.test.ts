@@ -75,8 +75,8 @@ describe("KeyFilter", () => {
       expect(filter.isFull).toBe(filter.keys >= count);
       expect(filter.keys).toBeGreaterThan(count * 0.995);
       const share = shareOf(filter, absent());
-      expect(share).toBeLessThan(0.005);
-      expect(share).toBeGreaterThan(0.001);
+      expect(share).toBeLessThan(0.0025);
+      expect(share).toBeGreaterThan(0.0003);
     }
   });
 
@@ -94,7 +94,7 @@ describe("KeyFilter", () => {
         filter,
         keysOf("int64", (i) => BigInt(count + i)),
       ),
-    ).toBeLessThan(0.03);
+    ).toBeLessThan(0.012);
     expect(filter.bytes).toBeLessThan(KeyFilter.bytesFor(4 * count) * 1.01);
   });
 

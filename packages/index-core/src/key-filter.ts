@@ -5,7 +5,8 @@ import { filterBitsPerKey } from "./limits.js";
 const processSeed = randomInt(0x1_0000_0000);
 const blockWords = 8;
 const blockBits = blockWords * 32;
-const wordRange = 2 ** -32;
+/** Turns the product of a word and a number of words into a number of blocks. */
+const blockShare = 2 ** -32 / blockWords;
 
 /**
  * A set of byte keys that may say "perhaps" for a key that it does not hold, and never "no" for one that it does: a
@@ -93,9 +94,9 @@ export class KeyFilter {
   }
 }
 
-/** Where the block of a hash begins. The product of a word and a number of blocks fits a double exactly. */
+/** Where the block of a hash begins: the hash as a share of the whole. */
 function blockStart(words: Int32Array, hash: number): number {
-  return Math.floor((hash >>> 0) * (words.length / blockWords) * wordRange) * blockWords;
+  return (((hash >>> 0) * words.length * blockShare) | 0) * blockWords;
 }
 
 // The multipliers of the Parquet specification; the upper five bits of each product pick one bit of a word.

@@ -33,10 +33,10 @@ export const scanBlockRows = 4096;
 /** Characters of an index name that an error text quotes. */
 export const quotedNameMaxCharacters = 128;
 
-/** Bits of a uniqueness filter for each key that it is made for: about 0.4 % of absent keys then look as if they were there. */
-export const filterBitsPerKey = 13;
+/** Bits of a uniqueness filter for each key that it is made for: about 0.1 % of absent keys then look as if they were there. */
+export const filterBitsPerKey = 16;
 
-/** Keys that the smallest uniqueness filter is made for (26 KiB). */
+/** Keys that the smallest uniqueness filter is made for (32 KiB). */
 export const filterMinimumKeys = 16_384;
 
 /** Room of a new uniqueness filter beyond the keys that are expected in it, as a factor. */
