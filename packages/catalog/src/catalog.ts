@@ -103,7 +103,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       files: this.#dataFiles === undefined ? undefined : new TableFiles(this.#dataFiles),
     };
     this.#filters = openFilters(options.store, () => this.#committer.head.state);
-    this.#committer = new Committer(options.store, head, this.#pending, this.#filters, {
+    this.#committer = new Committer(this.#filters, head, this.#pending, {
       beforeWrite: () => this.#pins.beforeWrite(),
       landed: (tip) => {
         this.#pins.landed(tip.state);

@@ -1,39 +1,21 @@
 import { indexPrefix, prefixEnd } from "@moraine/codec";
 import { absent, type RowBlock, type WritableStore, type WriteBatch, type WriteReceipt } from "@moraine/store";
 import { compareRanges } from "./bytes.js";
+import { CommitPlanner } from "./commit-planner.js";
 import { indexIdOfKey } from "./index-id-of-key.js";
+import { type FilterEvent, type FilterOutcome, Residence } from "./filter-residence.js";
 import { KeyFilter } from "./key-filter.js";
 import {
   filterDeadShare,
   filterGrowthFactors,
   filterMinimumKeys,
   filterRebuildMinimumKeys,
-  filterRetryMisses,
   filterRoomFactor,
   filterScanBlockRows,
   filterScanRowsPerMiss,
   filtersMaxBytes,
 } from "./limits.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
-
-/**
- * How a build ended, or a filter that was in use: `ready` and `failed` by the scan, `stopped` by closing, `outgrown` where its
- * keys no longer fit the memory, `evicted` by another index, `dropped` with its index.
- */
-export type FilterOutcome = "ready" | "failed" | "stopped" | "outgrown" | "evicted" | "dropped";
-
-/** What happened to the filter of one index. */
-export interface FilterEvent {
-  readonly indexId: bigint;
-  readonly outcome: FilterOutcome;
-  /** Keys in the filter, and its memory. */
-  readonly keys: number;
-  readonly bytes: number;
-  /** How long the build took; 0 for a filter that was in use. */
-  readonly durationMs: number;
-  /** Why the build failed. */
-  readonly error: unknown;
-}
 
 export interface UniquenessFilterOptions {
   /** The store's one writer: what it has written it reads. */
@@ -43,30 +25,6 @@ export interface UniquenessFilterOptions {
   readonly tell?: ((event: FilterEvent) => void) | undefined;
   /** Memory of all filters together. Default `filtersMaxBytes`; another one is for tests. */
   readonly maxBytes?: number;
-}
-
-/** What is kept for one unique index that this handle has touched. */
-class Residence {
-  readonly indexId: bigint;
-  /** Holds every key that is stored; answers. */
-  ready: KeyFilter | undefined;
-  /** Holds what was written since its registration, and what the scan has brought so far; does not answer. */
-  building: KeyFilter | undefined;
-  /** Probes that a filter would have spared. */
-  misses = 0;
-  /** Misses from which a build is tried again after one that failed. */
-  retryFromMisses = 0;
-  /** Keys that an earlier filter had when they no longer fit: what an estimate is corrected by. */
-  leastRows = 0;
-  usedAt = 0;
-
-  constructor(indexId: bigint) {
-    this.indexId = indexId;
-  }
-
-  get bytes(): number {
-    return (this.ready?.bytes ?? 0) + (this.building?.bytes ?? 0);
-  }
 }
 
 /**
@@ -128,6 +86,11 @@ export class UniquenessFilters {
     if (residence !== undefined) residence.misses += misses;
   }
 
+  /** A planner for one batch, which is then written through `write`. */
+  planner(): CommitPlanner {
+    return new CommitPlanner(this.#store, this);
+  }
+
   /** Notes what a batch puts and writes it. */
   async write(batch: WriteBatch): Promise<WriteReceipt> {
     if (this.#residences.size > 0) this.#note(batch);
@@ -150,7 +113,7 @@ export class UniquenessFilters {
     if (expectedKeys === undefined) return;
     this.#forgetDropped();
     if (!this.#makeRoom(KeyFilter.bytesFor(expectedKeys), residence)) {
-      postpone(residence);
+      residence.postpone();
       return;
     }
     const building = new KeyFilter(expectedKeys);
@@ -199,7 +162,7 @@ export class UniquenessFilters {
       residence.retryFromMisses = 0;
       residence.leastRows = 0;
     } else {
-      postpone(residence);
+      residence.postpone();
     }
     this.#report(residence, building, outcome, performance.now() - beganMs, error);
   }
@@ -228,7 +191,7 @@ export class UniquenessFilters {
           latestStart = start;
         }
         if (residence !== undefined) {
-          if (valueEnd === absent) noteGone(residence);
+          if (valueEnd === absent) residence.noteGone();
           else this.#addKey(residence, data, start + indexKeyPrefixBytes, keyEnd);
         }
       }
@@ -290,7 +253,7 @@ export class UniquenessFilters {
 
   /** Index ids are not given out twice: what is known of a dropped index is of no use any more. */
   #forgetDropped(): void {
-    for (const residence of [...this.#residences.values()]) {
+    for (const residence of this.#residences.values()) {
       if (residence.building !== undefined || this.#rowsOf(residence.indexId) !== undefined) continue;
       this.#giveUp(residence, "dropped");
       this.#residences.delete(residence.indexId);
@@ -312,17 +275,6 @@ export class UniquenessFilters {
 
 function withRoom(keys: number): number {
   return Math.max(filterMinimumKeys, Math.ceil(keys * filterRoomFactor));
-}
-
-/** Lets a build wait that failed or found no memory: what stood in its way is likely still there. */
-function postpone(residence: Residence): void {
-  residence.retryFromMisses = residence.misses + filterRetryMisses;
-  residence.ready?.forgetGone();
-}
-
-function noteGone({ ready, building }: Residence): void {
-  ready?.noteGone();
-  building?.noteGone();
 }
 
 function isUnder(prefix: Uint8Array, data: Uint8Array, start: number, end: number): boolean {

@@ -45,13 +45,15 @@ export class ScheduledStore implements WritableStore {
     this.#step = step;
   }
 
-  has(key: string): boolean {
-    return this.#entries.get(key) !== undefined;
+  /** What is stored under a key, in hexadecimal. */
+  valueOf(key: string): string | undefined {
+    const entry = this.#entries.get(key);
+    return entry === undefined ? undefined : hex(entry.value);
   }
 
   /** Whether a key is stored, or in a batch that is or may be on its way. */
   mayGet(key: string): boolean {
-    return this.has(key) || [...this.uncertain].some((batch) => batch.get(key) !== undefined);
+    return this.#entries.has(key) || [...this.uncertain].some((batch) => batch.get(key) !== undefined);
   }
 
   keys(): string[] {

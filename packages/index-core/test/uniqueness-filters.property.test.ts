@@ -13,7 +13,7 @@ import {
 import { KeyFilter } from "../src/key-filter.js";
 import { filterMinimumKeys } from "../src/limits.js";
 import { ScheduledStore, type WriteFate } from "./scheduled-store.js";
-import { change, encodedEntries, keysOf, layout } from "./support.js";
+import { change, encodedEntries, type IndexedRow, keysOf, layout } from "./support.js";
 
 const indexes = 3;
 const values = 8;
@@ -29,6 +29,8 @@ const fate = fc.oneof(
 const member = fc.record({
   add: fc.array(row, { maxLength: 4 }),
   remove: fc.array(row, { maxLength: 2 }),
+  /** Whether removals are supplied; else they are those of rows that are stored. */
+  guard: fc.boolean(),
 });
 const action = fc.oneof(
   {
@@ -64,7 +66,7 @@ class Writer {
   #nextId = BigInt(indexes + 1);
   #filters: UniquenessFilters;
   /** Whatever a look between two steps found: thrown there, it would pass for a failure of the store. */
-  #found: unknown;
+  #found: Error | undefined;
 
   constructor(store: ScheduledStore, most: number | undefined) {
     this.#store = store;
@@ -91,7 +93,7 @@ class Writer {
     try {
       this.#check();
     } catch (error) {
-      this.#found ??= error;
+      this.#found ??= error instanceof Error ? error : new Error(String(error));
     }
   }
 
@@ -138,9 +140,9 @@ class Writer {
   }
 
   async #commit(picked: Extract<Action, { do: "commit" }>): Promise<void> {
-    const changes = picked.members.map(({ add, remove }) => this.#changes(add, remove));
+    const changes = picked.members.map(({ add, remove, guard }) => this.#changes(add, remove, guard));
     const half = picked.twice ? Math.ceil(changes.length / 2) : changes.length;
-    const planner = new CommitPlanner(this.#store, this.#filters);
+    const planner = this.#filters.planner();
     const plain = new CommitPlanner(this.#store.atOnce);
     const batch = new BatchBuilder();
     for (const part of [changes.slice(0, half), changes.slice(half)]) {
@@ -158,12 +160,18 @@ class Writer {
     await this.#write(batch, picked.fate);
   }
 
-  #changes(add: readonly Row[], remove: readonly Row[]): IndexChange[] {
+  #changes(add: readonly Row[], remove: readonly Row[], guard: boolean): IndexChange[] {
     const of = (rows: readonly Row[], index: number) =>
-      rows.filter((one) => one.index === index).map(({ value, rowId }) => [[BigInt(value)], rowId] as const);
-    return this.#layouts.map((one, index) =>
-      change(one, { add: of(add, index), remove: of(remove, index) }, { guardRemovals: true }),
-    );
+      rows.filter((one) => one.index === index).map(({ value, rowId }): IndexedRow => [[BigInt(value)], rowId]);
+    return this.#layouts.map((one, index) => {
+      const removed = of(remove, index).filter((indexed) => guard || this.#isStored(one, indexed));
+      return change(one, { add: of(add, index), remove: removed }, { guardRemovals: guard });
+    });
+  }
+
+  #isStored(of: IndexLayout, indexed: IndexedRow): boolean {
+    const [[key, value]] = encodedEntries(keysOf(of, [indexed])) as [[string, string]];
+    return this.#store.valueOf(key) === value;
   }
 
   async #sweep(index: number, next: WriteFate): Promise<void> {
@@ -224,9 +232,8 @@ describe("UniquenessFilters", () => {
   afterAll(() => {
     expect(seen.absent).toBeGreaterThan(100);
     expect(seen.duplicates).toBeGreaterThan(100);
-    for (const outcome of ["ready", "failed", "stopped", "evicted", "dropped"] as const) {
-      expect([outcome, seen.outcomes.get(outcome) ?? 0]).toEqual([outcome, expect.any(Number)]);
-      expect(seen.outcomes.get(outcome) ?? 0).toBeGreaterThan(0);
-    }
+    expect([...seen.outcomes.keys()]).toEqual(
+      expect.arrayContaining(["ready", "failed", "stopped", "evicted", "dropped"]),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { IndexKeyBuilder, type IndexKeys, type IndexLayout } from "@moraine/codec";
 import { BatchBuilder, type RowBlock, type WritableStore, type WriteBatch } from "@moraine/store";
 import { describe, expect, it } from "vitest";
-import { CommitPlanner, type FilterEvent, type IndexChange, UniquenessFilters } from "../src/index.js";
+import { type FilterEvent, UniquenessFilters } from "../src/index.js";
 import { KeyFilter } from "../src/key-filter.js";
 import {
   filterMinimumKeys,
@@ -10,7 +10,7 @@ import {
   filterScanBlockRows,
   filterScanRowsPerMiss,
 } from "../src/limits.js";
-import { change, layout, numberedRows, withStore } from "./support.js";
+import { layout } from "./support.js";
 
 const u = layout(7n, "unique", "int64");
 const smallest = KeyFilter.bytesFor(filterMinimumKeys);
@@ -25,7 +25,7 @@ class StubStore {
 
   get asStore(): WritableStore {
     return {
-      write: (_: WriteBatch) => Promise.resolve({ sequence: 0n }),
+      write: () => Promise.resolve({ sequence: 0n }),
       scan: ({ start }: { start: Uint8Array }) => this.#scan(start),
     } as unknown as WritableStore;
   }
@@ -119,9 +119,7 @@ describe("when a filter is built", () => {
     await filters.write(batchOf(keys));
     expect(held(filters.filterOf(7n), keys)).toBe(100);
     expect(stub.scanned).toEqual([7n]);
-    expect(events).toEqual([
-      { indexId: 7n, outcome: "ready", keys: 0, bytes: smallest, durationMs: expect.any(Number), error: undefined },
-    ]);
+    expect(events).toMatchObject([{ indexId: 7n, outcome: "ready", keys: 0, bytes: smallest, error: undefined }]);
   });
 
   it("others when their misses have cost as much as the scan will, and not before", async () => {
@@ -319,99 +317,5 @@ describe("closing", () => {
     expect(events.map(({ outcome, keys }) => [outcome, keys])).toEqual([["stopped", 0]]);
     expect(filters.filterOf(7n)).toBeUndefined();
     await filters.write(batchOf(keysFrom(u, 0, 1)));
-  });
-});
-
-describe("a planner with filters", () => {
-  async function commitWith(store: WritableStore, filters: UniquenessFilters, ...members: IndexChange[][]) {
-    const planner = new CommitPlanner(store, filters);
-    await planner.probe(members.flat());
-    const batch = new BatchBuilder();
-    const outcomes = members.map((changes) => {
-      try {
-        planner.stage(planner.plan(changes), batch);
-        return "accepted";
-      } catch (error) {
-        return String(error);
-      }
-    });
-    if (batch.count > 0) await filters.write(batch.finish());
-    return { outcomes, report: planner.report };
-  }
-
-  it("reads nothing for fresh keys, refuses the same duplicates, and lets values be used again", async () => {
-    await withStore(async (store) => {
-      const { filters, built } = setUp({ store });
-      await built(7n);
-      const fresh = { probes: 0, windows: 0, absenceScans: 0, knownAbsent: 0 };
-      const first = await commitWith(store, filters, [change(u, { add: numberedRows(0, 1000) })]);
-      expect(first.report).toMatchObject({ ...fresh, knownAbsentByFilter: 1000, puts: 1000 });
-      const twiceInOne = await commitWith(store, filters, [
-        change(u, {
-          add: [
-            [[5000n], 1],
-            [[5000n], 2],
-          ],
-        }),
-      ]);
-      expect(twiceInOne.outcomes[0]).toContain("row 2 claims a value that row 1 holds, an addition of this commit");
-      const twiceInGroup = await commitWith(
-        store,
-        filters,
-        [change(u, { add: [[[5000n], 1]] })],
-        [change(u, { add: [[[5000n], 2]] })],
-      );
-      expect(twiceInGroup.report).toMatchObject({ ...fresh, knownAbsentByFilter: 1, puts: 1 });
-      expect(twiceInGroup.outcomes[0]).toBe("accepted");
-      expect(twiceInGroup.outcomes[1]).toContain("row 2 claims a value that row 1 holds");
-      const stored = await commitWith(store, filters, [change(u, { add: [[[999n], 7000]] })]);
-      expect(stored.outcomes[0]).toContain("row 7000 claims a value that row 999 holds, a row already indexed");
-      expect(stored.report).toMatchObject({ probes: 1, hits: 1, knownAbsentByFilter: 0 });
-      // A value that moves to another row, and one that is free again.
-      const moved = await commitWith(store, filters, [change(u, { remove: [[[3n], 3]], add: [[[3n], 8000]] })]);
-      expect(moved).toMatchObject({ outcomes: ["accepted"], report: { probes: 1, puts: 1, deletes: 0 } });
-      await commitWith(store, filters, [change(u, { remove: [[[4n], 4]] })]);
-      const again = await commitWith(store, filters, [change(u, { add: [[[4n], 9000]] })]);
-      expect(again).toMatchObject({ outcomes: ["accepted"], report: { probes: 1, misses: 1, puts: 1 } });
-      await filters.close();
-    });
-  });
-
-  it("takes guarded removals of absent values for nothing without a read, and reads the others", async () => {
-    await withStore(async (store) => {
-      const { filters, built } = setUp({ store });
-      await built(7n);
-      await commitWith(store, filters, [change(u, { add: numberedRows(0, 10) })]);
-      const removal = change(
-        u,
-        {
-          remove: [
-            [[3n], 3],
-            [[4n], 99],
-            [[77n], 77],
-          ],
-        },
-        { guardRemovals: true },
-      );
-      const { outcomes, report } = await commitWith(store, filters, [removal]);
-      expect(outcomes).toEqual(["accepted"]);
-      expect(report).toMatchObject({ probes: 2, hits: 2, knownAbsentByFilter: 1, deletes: 1, noOps: 2 });
-      await filters.close();
-    });
-  });
-
-  it("leaves the spans to indexes without a filter", async () => {
-    await withStore(async (store) => {
-      const { filters, built, rows } = setUp({ store });
-      const other = layout(8n, "unique", "int64");
-      rows.set(8n, 1_000_000);
-      await built(7n);
-      const { report } = await commitWith(store, filters, [
-        change(u, { add: numberedRows(0, 300) }),
-        change(other, { add: numberedRows(0, 400) }),
-      ]);
-      expect(report).toMatchObject({ probes: 0, absenceScans: 2, knownAbsent: 400, knownAbsentByFilter: 300 });
-      await filters.close();
-    });
   });
 });

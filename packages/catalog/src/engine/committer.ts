@@ -8,8 +8,8 @@ import {
   RetryBudgetExhaustedError,
   sysHeadKey,
 } from "@moraine/codec";
-import { CommitPlanner, measureChanges, type PlannedEntries, type UniquenessFilters } from "@moraine/index-core";
-import { BatchBuilder, type WritableStore } from "@moraine/store";
+import { type CommitPlanner, measureChanges, type PlannedEntries, type UniquenessFilters } from "@moraine/index-core";
+import { BatchBuilder } from "@moraine/store";
 import { commitChannel } from "../diagnostics.js";
 import {
   type Attempt,
@@ -67,9 +67,9 @@ export interface CommitterEvents {
  * that is then taken back, and finds what it was refused for when it looks.
  */
 export class Committer {
-  readonly #store: WritableStore;
-  readonly #pending: PendingWrites;
+  /** The store, as far as a commit needs it. */
   readonly #filters: UniquenessFilters;
+  readonly #pending: PendingWrites;
   readonly #events: CommitterEvents;
   readonly #waiting: Member[] = [];
   readonly #staged: Member[] = [];
@@ -86,18 +86,11 @@ export class Committer {
   #landingScheduled = false;
   #failure: MoraineError | undefined;
 
-  constructor(
-    store: WritableStore,
-    head: Tip,
-    pending: PendingWrites,
-    filters: UniquenessFilters,
-    events: CommitterEvents,
-  ) {
-    this.#store = store;
+  constructor(filters: UniquenessFilters, head: Tip, pending: PendingWrites, events: CommitterEvents) {
+    this.#filters = filters;
     this.#head = head;
     this.#tip = head;
     this.#pending = pending;
-    this.#filters = filters;
     this.#events = events;
   }
 
@@ -321,7 +314,7 @@ export class Committer {
     const accepted: Member[] = [];
     let group = this.#takeGroup(0);
     let refused = 0;
-    const planner = new CommitPlanner(this.#store, this.#filters);
+    const planner = this.#filters.planner();
     const beganMs = performance.now();
     try {
       while (group.length > 0) {
