@@ -45,6 +45,7 @@ export type {
   FileIndexRemoval,
   FileIndexVectors,
   FileRemovals,
+  FilterEvent,
   FlushedDataFile,
   FlushInlinedArguments,
   FlushInlinedDataArguments,

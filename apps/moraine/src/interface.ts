@@ -1991,14 +1991,37 @@ export interface CommitEvent {
   readonly entriesPut: number;
   readonly entriesDeleted: number;
   readonly entriesUnchanged: number;
-  /** Stored keys read for uniqueness; those found, those absent, and keys known to be absent without a read. */
+  /** Stored keys read for uniqueness; those found, and those absent. */
   readonly probes: number;
   readonly probeHits: number;
   readonly probeMisses: number;
+  /** Keys known to be absent without a read: by spans without entries, and by a filter in memory. */
   readonly knownAbsent: number;
+  readonly knownAbsentByFilter: number;
   /** Reading and planning, and the durable write. */
   readonly planMs: number;
   readonly writeMs: number;
+}
+
+/**
+ * What became of the memory in which the writer keeps the keys of one unique index, so that new keys need no read. Told on
+ * `moraine:index.filter` when a build ends, and when one that was in use is given up. No outcome harms a commit.
+ */
+export interface FilterEvent {
+  readonly index: bigint;
+  /**
+   * `ready`: built, and used from now on. `failed`: the index could not be scanned. `stopped`: the catalog was closed during
+   * the build. `outgrown`: the keys do not fit the memory for filters. `evicted`: made place for another index's. `dropped`:
+   * went with its index.
+   */
+  readonly outcome: "ready" | "failed" | "stopped" | "outgrown" | "evicted" | "dropped";
+  /** Keys held, and the memory taken. */
+  readonly keys: number;
+  readonly bytes: number;
+  /** How long the build took; 0 for a filter that was in use. */
+  readonly durationMs: number;
+  /** Why the build failed. */
+  readonly error: unknown;
 }
 
 /** A writer that was silent for too long and opened its store again, told on `moraine:store.recovery` when that is done. */

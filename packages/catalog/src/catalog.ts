@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ClosedError, InvalidArgumentError, type SnapshotId } from "@moraine/codec";
-import { refusedClaim } from "@moraine/index-core";
+import { refusedClaim, type UniquenessFilters } from "@moraine/index-core";
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CatalogCut } from "./cut.js";
@@ -9,6 +9,7 @@ import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engi
 import { Committer } from "./engine/committer.js";
 import { groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
+import { openFilters } from "./engine/index-filters.js";
 import { checkDataPath } from "./engine/openable.js";
 import { PendingWrites } from "./engine/pending-writes.js";
 import { prepareCommit, type PrepareContext } from "./engine/prepare.js";
@@ -75,6 +76,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   readonly #store: WritableStore;
   readonly #dataFiles: DataStoreSet | undefined;
   readonly #committer: Committer;
+  readonly #filters: UniquenessFilters;
   readonly #pins: HeadPins;
   readonly #pending: PendingWrites;
   readonly #registry: InlineRegistry;
@@ -100,7 +102,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       registry: this.#registry,
       files: this.#dataFiles === undefined ? undefined : new TableFiles(this.#dataFiles),
     };
-    this.#committer = new Committer(options.store, head, this.#pending, {
+    this.#filters = openFilters(options.store, () => this.#committer.head.state);
+    this.#committer = new Committer(this.#filters, head, this.#pending, {
       beforeWrite: () => this.#pins.beforeWrite(),
       landed: (tip) => {
         this.#pins.landed(tip.state);
@@ -362,7 +365,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    await this.#committer.close();
+    await Promise.all([this.#committer.close(), this.#filters.close()]);
     this.#pins.close();
     try {
       await this.#store.close();

@@ -7,7 +7,7 @@ export {
   type ReclaimIndexEntriesArguments,
 } from "./catalog.js";
 export { CatalogReads, type DeletedFileRowsArguments } from "./catalog-reads.js";
-export type { CommitEvent, LookupEvent } from "./diagnostics.js";
+export type { CommitEvent, FilterEvent, LookupEvent } from "./diagnostics.js";
 export type {
   IndexLookupArguments,
   IndexLookupManyArguments,

@@ -35,10 +35,11 @@ it("every equality lookup tells how it was served", async () => {
 });
 
 it("every durable batch tells its commits, entries and probes", async () => {
-  const lake = await Lake.open();
-  const table = await lake.table("t", { a: "BIGINT" });
-  await lake.index(table, ["a"], { unique: true });
-  await lake.insert(table, { a: 1n }, { a: 2n });
+  const before = await Lake.open();
+  const table = await before.table("t", { a: "BIGINT" });
+  await before.index(table, ["a"], { unique: true });
+  await before.insert(table, { a: 1n }, { a: 2n });
+  const lake = await before.reopen();
   const events = told<CommitEvent>("moraine:commit");
   await lake.insert(table, { a: 3n });
   await Promise.all([lake.insert(table, { a: 4n }), failureOf(lake.insert(table, { a: 1n })), lake.delete(table, 0n)]);

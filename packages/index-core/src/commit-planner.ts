@@ -8,6 +8,8 @@ import { uniquenessProbeWindowKeys } from "./limits.js";
 import { keyState, MemberLog, type PlannedEntries } from "./planned-entries.js";
 import { quotedName } from "./quoted-name.js";
 import { highWord, lowWord, readWord, rowIdBytes, rowIdWords } from "./row-id-words.js";
+import { indexKeyPrefixBytes } from "./stored-row-ids.js";
+import type { UniquenessFilters } from "./uniqueness-filters.js";
 
 /** How a planner's work was served, summed over its members. */
 export interface PlannerReport {
@@ -22,9 +24,18 @@ export interface PlannerReport {
   readonly absenceScans: number;
   /** Entries that such a span showed to be absent, so that no probe was needed. */
   readonly knownAbsent: number;
+  /** Keys that a resident filter showed to be absent, so that no probe was needed. */
+  readonly knownAbsentByFilter: number;
   readonly puts: number;
   readonly deletes: number;
   readonly noOps: number;
+}
+
+/** The keys of one index among those requested. */
+interface Request {
+  readonly indexId: bigint;
+  readonly first: number;
+  readonly last: number;
 }
 
 /**
@@ -38,6 +49,7 @@ export interface PlannerReport {
  */
 export class CommitPlanner {
   readonly #view: ReadView;
+  readonly #filters: UniquenessFilters | undefined;
   readonly #keys = new KeyTable();
   readonly #absence = new AbsenceSearch();
   /** Per key: the member that last noted, and that last claimed it. Members count from 1. */
@@ -53,13 +65,16 @@ export class CommitPlanner {
     windows: 0,
     absenceScans: 0,
     knownAbsent: 0,
+    knownAbsentByFilter: 0,
     puts: 0,
     deletes: 0,
     noOps: 0,
   };
 
-  constructor(view: ReadView) {
+  /** `filters`: those of the same store, through which the planner's batch is then written. */
+  constructor(view: ReadView, filters?: UniquenessFilters) {
     this.#view = view;
+    this.#filters = filters;
   }
 
   get report(): PlannerReport {
@@ -77,16 +92,21 @@ export class CommitPlanner {
     this.#refuseWhileProbing("probe");
     this.#probing = true;
     const requested: number[] = [];
+    const requests: Request[] = [];
     try {
-      this.#report.absenceScans += await this.#absence.search(this.#view, changes);
+      this.#report.absenceScans += await this.#absence.search(this.#view, this.#withoutFilter(changes));
       for (const { layout, additions, removals, guardRemovals } of changes) {
         if (!layout.unique) continue;
-        if (guardRemovals && removals !== undefined) this.#request(layout.indexId, removals, requested);
-        if (additions !== undefined) this.#request(layout.indexId, additions, requested);
+        const { indexId } = layout;
+        const first = requested.length;
+        if (guardRemovals && removals !== undefined) this.#request(indexId, removals, requested);
+        if (additions !== undefined) this.#request(indexId, additions, requested);
+        requests.push({ indexId, first, last: requested.length });
       }
       for (let first = 0; first < requested.length; first += uniquenessProbeWindowKeys) {
         await this.#probeWindow(requested, first, Math.min(requested.length, first + uniquenessProbeWindowKeys));
       }
+      if (this.#filters !== undefined) this.#noteMisses(this.#filters, requests, requested);
     } finally {
       const { states } = this.#keys;
       for (const key of requested) if (states[key] === keyState.requested) states[key] = keyState.unknown;
@@ -146,8 +166,26 @@ export class CommitPlanner {
     planned.appendTo(batch, this.#keys);
   }
 
+  /** Changes of indexes for which no filter answers. */
+  #withoutFilter(changes: readonly IndexChange[]): readonly IndexChange[] {
+    const filters = this.#filters;
+    if (filters === undefined) return changes;
+    return changes.filter(({ layout }) => layout.unique && filters.filterOf(layout.indexId) === undefined);
+  }
+
+  /** Tells what a filter would have spared. */
+  #noteMisses(filters: UniquenessFilters, requests: readonly Request[], requested: readonly number[]): void {
+    const { states } = this.#keys;
+    for (const { indexId, first, last } of requests) {
+      let misses = 0;
+      for (let i = first; i < last; i++) if (states[requested[i]!] === keyState.absent) misses++;
+      if (misses > 0) filters.noteMisses(indexId, misses);
+    }
+  }
+
   #request(indexId: bigint, keys: IndexKeys, requested: number[]): void {
     const spans = this.#absence.spansOf(indexId);
+    const filter = this.#filters?.filterOf(indexId);
     const { data, ends, multi, count } = keys;
     for (let i = 0, start = 0; i < count; i++) {
       const end = ends[i]!;
@@ -158,8 +196,14 @@ export class CommitPlanner {
           const key = this.#keys.findOrAdd(data, start, end);
           const { states } = this.#keys;
           if (states[key] === keyState.unknown) {
-            states[key] = keyState.requested;
-            requested.push(key);
+            if (filter?.mayHold(data, start + indexKeyPrefixBytes, end) === false) {
+              // Noted here, as the filter may be given up before this key is planned.
+              states[key] = keyState.absent;
+              this.#report.knownAbsentByFilter++;
+            } else {
+              states[key] = keyState.requested;
+              requested.push(key);
+            }
           }
         }
       }

@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { equalityPrefix, IndexKeyBuilder, type IndexKeys, type IndexLayout } from "@moraine/codec";
 import { absent, BatchBuilder, openStore, packKey, type ReadView, type WritableStore } from "@moraine/store";
 import { bench, describe } from "vitest";
-import { CommitPlanner, collectRange, type IndexChange, lookup, lookupMany, packEqualityKeys } from "./index.js";
+import {
+  CommitPlanner,
+  collectRange,
+  type IndexChange,
+  lookup,
+  lookupMany,
+  packEqualityKeys,
+  UniquenessFilters,
+} from "./index.js";
 
 /** Run with `npx vitest bench --run packages/index-core`. Each row's name says how many entries one iteration handles. */
 
@@ -110,6 +118,19 @@ async function loadedStore(url: string): Promise<WritableStore> {
   return store;
 }
 
+const filters = { file: await builtFilter(stores.file), memory: await builtFilter(stores.memory) };
+
+async function builtFilter(store: WritableStore): Promise<UniquenessFilters> {
+  return await new Promise((resolve, reject) => {
+    const built = new UniquenessFilters({
+      store,
+      rowsOf: () => 0,
+      tell: ({ outcome }) => (outcome === "ready" ? resolve(built) : reject(new Error(outcome))),
+    });
+    built.filterOf(unique.indexId);
+  });
+}
+
 describe.each(["file", "memory"] as const)("%s store", (kind) => {
   const store = stores[kind];
   let nextIndex = 100n;
@@ -125,6 +146,13 @@ describe.each(["file", "memory"] as const)("%s store", (kind) => {
     "probe 100,000 absent entries between stored ones",
     async () => {
       await new CommitPlanner(store).probe([adding(keys(unique, 1, entries - 1, 2))]);
+    },
+    few,
+  );
+  bench(
+    "probe the same keys beside a resident filter",
+    async () => {
+      await filters[kind].planner().probe([adding(keys(unique, 1, entries - 1, 2))]);
     },
     few,
   );

@@ -7,4 +7,6 @@ export { collectNulls, collectRange, lookupNulls, lookupRange, type RangeOptions
 export { findDeadIndexes, sweepIndex, type SweepStep } from "./sweep.js";
 export { type IndexVerification, verifyIndex } from "./verify.js";
 export { type IndexSize, measureIndex, measureIndexes } from "./census.js";
+export { type FilterEvent, type FilterOutcome } from "./filter-residence.js";
+export { UniquenessFilters } from "./uniqueness-filters.js";
 export { maxIndexBytesPerCommit, maxIndexEntriesPerCommit } from "./limits.js";

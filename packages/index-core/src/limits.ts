@@ -32,3 +32,36 @@ export const scanBlockRows = 4096;
 
 /** Characters of an index name that an error text quotes. */
 export const quotedNameMaxCharacters = 128;
+
+/** Bits of a uniqueness filter for each key that it is made for: about 0.1 % of absent keys then look as if they were there. */
+export const filterBitsPerKey = 16;
+
+/** Keys that the smallest uniqueness filter is made for (32 KiB). */
+export const filterMinimumKeys = 16_384;
+
+/** Room of a new uniqueness filter beyond the keys that are expected in it, as a factor. */
+export const filterRoomFactor = 1.25;
+
+/** A full uniqueness filter is extended by so many times the keys that it has: by the first factor for which there is memory. */
+export const filterGrowthFactors = [3, 1, 0.25];
+
+/** Memory for all uniqueness filters of one open catalog, those being built included, in bytes. */
+export const filtersMaxBytes = 64 * 1024 * 1024;
+
+/**
+ * Rows of a scan that cost about as much as one probe that finds nothing (measured: 35 us a row, 50 to 260 us a probe). An
+ * index gets its filter when the probes that it would have spared have cost what the scan will.
+ */
+export const filterScanRowsPerMiss = 2;
+
+/** Misses after a failed or refused build before the next one is tried. */
+export const filterRetryMisses = 10_000;
+
+/** Rows in one block of the scan that fills a filter. Closing waits for at most one block. */
+export const filterScanBlockRows = 1024;
+
+/** Share of a filter's keys that have been deleted from which it is built anew. */
+export const filterDeadShare = 0.75;
+
+/** Keys below which a filter is never built anew: it takes too little memory to be worth a scan. */
+export const filterRebuildMinimumKeys = 65_536;

@@ -8,8 +8,8 @@ import {
   RetryBudgetExhaustedError,
   sysHeadKey,
 } from "@moraine/codec";
-import { CommitPlanner, measureChanges, type PlannedEntries } from "@moraine/index-core";
-import { BatchBuilder, type WritableStore } from "@moraine/store";
+import { type CommitPlanner, measureChanges, type PlannedEntries, type UniquenessFilters } from "@moraine/index-core";
+import { BatchBuilder } from "@moraine/store";
 import { commitChannel } from "../diagnostics.js";
 import {
   type Attempt,
@@ -67,7 +67,8 @@ export interface CommitterEvents {
  * that is then taken back, and finds what it was refused for when it looks.
  */
 export class Committer {
-  readonly #store: WritableStore;
+  /** The store, as far as a commit needs it. */
+  readonly #filters: UniquenessFilters;
   readonly #pending: PendingWrites;
   readonly #events: CommitterEvents;
   readonly #waiting: Member[] = [];
@@ -85,8 +86,8 @@ export class Committer {
   #landingScheduled = false;
   #failure: MoraineError | undefined;
 
-  constructor(store: WritableStore, head: Tip, pending: PendingWrites, events: CommitterEvents) {
-    this.#store = store;
+  constructor(filters: UniquenessFilters, head: Tip, pending: PendingWrites, events: CommitterEvents) {
+    this.#filters = filters;
     this.#head = head;
     this.#tip = head;
     this.#pending = pending;
@@ -313,7 +314,7 @@ export class Committer {
     const accepted: Member[] = [];
     let group = this.#takeGroup(0);
     let refused = 0;
-    const planner = new CommitPlanner(this.#store);
+    const planner = this.#filters.planner();
     const beganMs = performance.now();
     try {
       while (group.length > 0) {
@@ -433,7 +434,7 @@ export class Committer {
         sysHeadKey,
         encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }),
       );
-      await this.#store.write(batch.finish());
+      await this.#filters.write(batch.finish());
       this.#head = last;
       this.#landedSinceForget += commits.length;
       if (this.#landedSinceForget >= forgetEveryCommits) {

@@ -29,6 +29,7 @@ export function publishCommit({ batch, report, last, commits, refused, beganMs, 
     probeHits: report.hits,
     probeMisses: report.misses,
     knownAbsent: report.knownAbsent,
+    knownAbsentByFilter: report.knownAbsentByFilter,
     planMs: plannedMs - beganMs,
     writeMs: performance.now() - plannedMs,
   };

@@ -104,6 +104,12 @@ export class Lake {
     return lake;
   }
 
+  /** The same lake behind a new handle, which knows nothing but what is stored. */
+  async reopen(): Promise<Lake> {
+    await this.catalog.close();
+    return await Lake.open({ location: this.location, dataPath: this.dataPath ?? null });
+  }
+
   get #reads(): LakeReads {
     return { store: this.store.inner, data: this.#data, past: (snapshot) => this.catalog.snapshotAt(snapshot) };
   }
