@@ -208,7 +208,7 @@ describe.skipIf(!nativeLoopsAvailable("arguments of the addon"))(
     test("externals that are not cursors, and records that the library cannot read", async () => {
       const { addon, db } = given;
       // An external value of koffi, through which the binding makes its calls.
-      const foreign = db.uniffiHandle;
+      const foreign = db.uniffiHandle as NativeCursor;
       expect(refusal(() => addon.scanNext(foreign, 1, 1, 1))).toMatchObject(argumentError);
       expect(refusal(() => addon.scanClose(foreign))).toMatchObject(argumentError);
       for (const record of [new Uint8Array(0), Uint8Array.of(9, 9, 9), Uint8Array.of(1, 0xff, 0xff, 0xff, 0xff, 1)]) {

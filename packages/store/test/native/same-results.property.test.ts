@@ -75,9 +75,15 @@ async function readRows(
   return blocks;
 }
 
+interface Scan extends KeyRange {
+  readonly reverse: boolean;
+  readonly limit: number | undefined;
+  readonly blockRows: number | undefined;
+}
+
 interface Reads {
   readonly gets: readonly (readonly Uint8Array[])[];
-  readonly scans: readonly (KeyRange & ScanOptions)[];
+  readonly scans: readonly Scan[];
 }
 
 async function readAll(loops: StoreLoops, db: Db, { gets, scans }: Reads): Promise<unknown> {
@@ -90,7 +96,7 @@ async function readAll(loops: StoreLoops, db: Db, { gets, scans }: Reads): Promi
       results.push(await Promise.all((gets[0] ?? []).map((each) => readKeys(loops, from, [each]))));
       for (const { start, end, reverse, limit, blockRows } of scans) {
         const options = {
-          ...(reverse === undefined ? {} : { reverse }),
+          reverse,
           ...(limit === undefined ? {} : { limit }),
           ...(blockRows === undefined ? {} : { blockRows }),
         };
@@ -104,7 +110,7 @@ async function readAll(loops: StoreLoops, db: Db, { gets, scans }: Reads): Promi
 }
 
 /** The same with bounds that a range may have: in order, and not equal. */
-function ordered({ start, end, ...options }: KeyRange & ScanOptions): KeyRange & ScanOptions {
+function ordered({ start, end, ...options }: Scan): Scan {
   const order = start === undefined || end === undefined ? -1 : Buffer.compare(start, end);
   if (order === 0) return { start, ...options };
   return order > 0 ? { start: end, end: start, ...options } : { start, end, ...options };
