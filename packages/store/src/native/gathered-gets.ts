@@ -40,19 +40,18 @@ export class GatheredGets<From extends object> {
   }
 
   #sendOne(from: From, { keys, waiting }: Gathered): void {
-    let call: Promise<PackedValues>;
+    const fail = (error: unknown): void => {
+      for (const { reject } of waiting) reject(error);
+    };
     try {
-      call = this.#getBatch(from, keys);
+      this.#getBatch(from, keys).then(
+        (values) => waiting.forEach(({ resolve }, i) => resolve(valuesOfOne(values, i))),
+        fail,
+      );
     } catch (error) {
-      // Nobody could catch it here, and the gets of other readables have yet to be sent.
-      call = Promise.reject(error as Error);
+      // Nobody could catch it above this, and the gets of other readables have yet to be sent.
+      fail(error);
     }
-    call.then(
-      (values) => waiting.forEach(({ resolve }, i) => resolve(valuesOfOne(values, i))),
-      (error: unknown) => {
-        for (const { reject } of waiting) reject(error);
-      },
-    );
   }
 }
 

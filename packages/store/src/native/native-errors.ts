@@ -31,7 +31,7 @@ export function bindingErrorFrom(error: unknown): Error {
     case "Limit":
       return error.message === "values"
         ? tooManyValueBytes()
-        : new StoreError("there is not enough memory for the result", { remedy: "Ask for less at once." });
+        : new StoreError("there is not enough memory for the call", { remedy: "Ask for less at once." });
     default:
       // A panic or a cancellation of the engine.
       return error;

@@ -236,8 +236,7 @@ describe.skipIf(!nativeLoopsAvailable("arguments of the addon"))(
       expect(refusal(() => addon.writeEnd(foreign))).toMatchObject(argumentError);
       const input = addon.writeBegin(db.uniffiHandle, false) as NativeCursor & NativeBatch;
       expect(refusal(() => addon.scanNext(input, 1, 1, 1))).toMatchObject(argumentError);
-      const cursor = given.cursor as NativeCursor & NativeBatch;
-      expect(refusal(() => addon.writeAbort(cursor))).toMatchObject(argumentError);
+      expect(refusal(() => addon.writeAbort(given.cursor as NativeCursor & NativeBatch))).toMatchObject(argumentError);
       for (const record of [new Uint8Array(0), Uint8Array.of(9, 9, 9), Uint8Array.of(1, 0xff, 0xff, 0xff, 0xff, 1)]) {
         for (const [wrongRange, wrongOptions] of [
           [record, options],

@@ -9,14 +9,20 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a script to its end; one that takes longer is killed, which its signal then says. */
-export async function runToEnd(
-  script: string,
-  args: readonly string[],
-  limitMs: number,
-  env: NodeJS.ProcessEnv = process.env,
-): Promise<Ended> {
-  const child = spawn(process.execPath, ["--expose-gc", script, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+export interface RunOptions {
+  /** A process that takes longer is killed, which its signal then says. */
+  readonly limitMs: number;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Most bytes of memory. Linux only. */
+  readonly memoryBytes?: number;
+}
+
+/** Runs a script to its end. */
+export async function runToEnd(script: string, args: readonly string[], options: RunOptions): Promise<Ended> {
+  const { limitMs, env = process.env, memoryBytes } = options;
+  const limit = memoryBytes === undefined ? [] : ["sh", "-c", `ulimit -d ${memoryBytes / 1024} && exec "$0" "$@"`];
+  const command = [...limit, process.execPath, script, ...args];
+  const child = spawn(command[0] ?? "", command.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => void (output.stderr += text));

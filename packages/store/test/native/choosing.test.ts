@@ -28,10 +28,13 @@ describe("the choice of the loops", () => {
 
   async function choose(mode: string | undefined, addon: string | undefined): Promise<unknown> {
     const { MORAINE_NATIVE: _, MORAINE_NATIVE_ADDON: __, ...env } = process.env;
-    const ended = await runToEnd(sources.path("store/test/native/choosing-process.ts"), [], 50_000, {
-      ...env,
-      ...(mode === undefined ? {} : { MORAINE_NATIVE: mode }),
-      ...(addon === undefined ? {} : { MORAINE_NATIVE_ADDON: addon }),
+    const ended = await runToEnd(sources.path("store/test/native/choosing-process.ts"), [], {
+      limitMs: 50_000,
+      env: {
+        ...env,
+        ...(mode === undefined ? {} : { MORAINE_NATIVE: mode }),
+        ...(addon === undefined ? {} : { MORAINE_NATIVE_ADDON: addon }),
+      },
     });
     expect(ended).toMatchObject({ code: 0, signal: null });
     return JSON.parse(ended.stdout);
@@ -108,7 +111,7 @@ describe("the choice of the loops", () => {
       const copy = join(temporaryFolder(), "copy.so");
       copyFileSync(library, copy);
       const script = sources.path("store/test/native/loading-process.ts");
-      const ended = await runToEnd(script, [addonPath(), library, copy], 50_000);
+      const ended = await runToEnd(script, [addonPath(), library, copy], { limitMs: 50_000 });
       expect(ended).toMatchObject({ code: 0, signal: null, stderr: "" });
       const notLoaded = { loaded: false, reason: "the library is not loaded in this process", details: [] };
       const missing = { loaded: false, reason: "the library lacks functions", details: ["slatedb_does_not_have_this"] };

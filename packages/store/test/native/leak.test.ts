@@ -35,7 +35,9 @@ describe.skipIf(!nativeLoopsAvailable("memory of the native loops"))("memory tha
     const folder = join(temporaryFolder(), "leak");
     mkdirSync(folder);
     const script = sources.path("store/test/native/leak-process.ts");
-    const ended = await runToEnd(script, [loops, kinds.join(","), `${warmUp}`, `${count}`, folder], 600_000);
+    const ended = await runToEnd(script, [loops, kinds.join(","), `${warmUp}`, `${count}`, folder], {
+      limitMs: 600_000,
+    });
     expect(ended).toMatchObject({ code: 0, signal: null, stderr: "" });
     return (JSON.parse(ended.stdout) as { grownBytes: number }).grownBytes;
   }

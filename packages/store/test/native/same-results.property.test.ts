@@ -75,8 +75,11 @@ async function readRows(
   return blocks;
 }
 
-/** A range and options, any of them absent. */
-type Scan = { readonly [Name in keyof (KeyRange & ScanOptions)]: (KeyRange & ScanOptions)[Name] | undefined };
+interface Scan extends KeyRange {
+  readonly reverse: boolean;
+  readonly limit: number | undefined;
+  readonly blockRows: number | undefined;
+}
 
 interface Reads {
   readonly gets: readonly (readonly Uint8Array[])[];
@@ -93,7 +96,7 @@ async function readAll(loops: StoreLoops, db: Db, { gets, scans }: Reads): Promi
       results.push(await Promise.all((gets[0] ?? []).map((each) => readKeys(loops, from, [each]))));
       for (const { start, end, reverse, limit, blockRows } of scans) {
         const options = {
-          ...(reverse === undefined ? {} : { reverse }),
+          reverse,
           ...(limit === undefined ? {} : { limit }),
           ...(blockRows === undefined ? {} : { blockRows }),
         };

@@ -48,7 +48,9 @@ describe.skipIf(!nativeLoopsAvailable("ends of the native loops"))("what ends in
     { timeout: limitMs * 4 },
     async (order) => {
       const script = sources.path("store/test/native/teardown-workers-process.ts");
-      const ended = await runToEnd(script, [`${workers}`, order === "alone" ? "alone" : ""], limitMs * 3);
+      const ended = await runToEnd(script, [`${workers}`, order === "alone" ? "alone" : ""], {
+        limitMs: limitMs * 3,
+      });
       expect(ended).toEqual({
         code: 0,
         signal: null,
@@ -65,7 +67,7 @@ describe.skipIf(!nativeLoopsAvailable("ends of the native loops"))("what ends in
     for (let i = 0; i < processes; i++) {
       const after = Math.floor(Math.random() * 30_000);
       const script = sources.path("store/test/native/teardown-process.ts");
-      const ended = await runToEnd(script, [how, `${after}`], limitMs);
+      const ended = await runToEnd(script, [how, `${after}`], { limitMs });
       expect({ after, ...ended }).toEqual({
         after,
         code,

@@ -35,7 +35,7 @@ describe.skipIf(!nativeLoopsAvailable("threads of the native loops"))("native lo
   });
 
   test("ends that another thread changes during the call are refused or used as they were", async () => {
-    const ended = await runToEnd(sources.path("store/test/native/shared-ends-process.ts"), [], 50_000);
+    const ended = await runToEnd(sources.path("store/test/native/shared-ends-process.ts"), [], { limitMs: 50_000 });
     expect(ended).toEqual({ code: 0, signal: null, stdout: "answered and refused\n", stderr: "" });
   });
 });
