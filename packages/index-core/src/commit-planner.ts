@@ -131,6 +131,11 @@ export class CommitPlanner {
     }
   }
 
+  /** Whether all that `probe` would read for these changes was read ahead, or met a batch that made the planner forget it. */
+  hasReadAhead(changes: readonly IndexChange[]): boolean {
+    return probedLists(changes).every(({ keys }) => this.#ahead.has(keys.ends));
+  }
+
   /** Forgets what was read ahead of the entries that a batch writes. Call it right before the batch is handed to the store. */
   written(batch: WriteBatch): void {
     if (this.#accepted.length > 0) {

@@ -18,3 +18,8 @@ export function probedLists(changes: readonly IndexChange[]): ProbedList[] {
   }
   return lists;
 }
+
+/** Entries whose stored state a commit's planning asks for. */
+export function countProbed(changes: readonly IndexChange[]): number {
+  return probedLists(changes).reduce((sum, { keys }) => sum + keys.count, 0);
+}
