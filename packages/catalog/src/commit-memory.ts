@@ -58,12 +58,13 @@ export class CommitMemory {
     return this.#slices > 0;
   }
 
-  /** Rows are prepared in slices until `work` settles. */
-  slicing(work: Promise<void>): void {
+  /** Notes that rows are prepared in slices until `work` settles. Gives what it gives. */
+  async slicing<T>(work: Promise<T>): Promise<T> {
     this.#slices += 1;
-    const done = (): void => {
+    try {
+      return await work;
+    } finally {
       this.#slices -= 1;
-    };
-    work.then(done, done);
+    }
   }
 }

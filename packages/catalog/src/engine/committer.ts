@@ -42,7 +42,7 @@ import { planMembers } from "./plan-members.js";
 import { advancePremises, checkPremise } from "./premise.js";
 import { publishCommit } from "./publish-commit.js";
 import { ReadAhead } from "./read-ahead.js";
-import { takeGroup } from "./take-group.js";
+import { batchBytes, takeGroup } from "./take-group.js";
 import type { Tip } from "./tip.js";
 
 export interface CommitterEvents {
@@ -331,9 +331,9 @@ export class Committer {
   }
 
   async #landGroup(): Promise<void> {
-    const batch = new BatchBuilder();
     const accepted: Member[] = [];
     let group = takeGroup(this.#staged, 0, this.#groupLimit);
+    const batch = new BatchBuilder(batchBytes(group));
     let refused = 0;
     const planner = this.#ahead.take(group[0]) ?? new CommitPlanner(this.#store);
     const beganMs = performance.now();

@@ -47,10 +47,9 @@ export function prepareCommit(
     return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), facts: noFacts };
   const preparation = new Preparation(context, draft, base, info);
   if (preparation.isReady) return preparation.finish();
-  const read = preparation.read();
   if (preparation.readsState) draft.memory?.readsState();
-  if (!preparation.waitsForOthers) draft.memory?.slicing(read);
-  return read.then(() => preparation.finish());
+  const staged = preparation.read().then(() => preparation.finish());
+  return preparation.waitsForOthers || draft.memory === undefined ? staged : draft.memory.slicing(staged);
 }
 
 interface Place {

@@ -1,6 +1,12 @@
 import { measureChanges } from "@moraine/index-core";
+import { storeLimits } from "@moraine/store";
 import { groupIndexBytes, largeCommitEntries } from "./limits.js";
 import { indexChangesOf, type Member } from "./member.js";
+
+/** Room for the batch of a group, in bytes: for its index entries at once, as large buffers are slow to grow. */
+export function batchBytes(group: readonly Member[]): number {
+  return storeLimits.batchInitialBytes + measureChanges(group.flatMap(indexChangesOf)).bytes;
+}
 
 /**
  * Takes the next members for a batch that has some already: so many, and of so many index bytes, that the batch stays

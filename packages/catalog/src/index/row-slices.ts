@@ -18,6 +18,12 @@ export async function inSlices(
   for (let first = 0; first < total; first += derivedEntriesPerTurn) {
     if (first > 0) await nextTurn();
     const last = Math.min(total, first + derivedEntriesPerTurn);
-    take(rows?.subarray(first, last) ?? Uint32Array.from({ length: last - first }, (_, i) => first + i));
+    take(rows?.subarray(first, last) ?? numbersFrom(first, last));
   }
+}
+
+function numbersFrom(first: number, last: number): Uint32Array {
+  const numbers = new Uint32Array(last - first);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = first + i;
+  return numbers;
 }
