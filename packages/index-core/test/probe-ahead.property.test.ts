@@ -18,8 +18,8 @@ import { CommitPlanner, type IndexChange, type PlannedEntries } from "../src/ind
 import { change, hex, type IndexedRow, layout } from "./support.js";
 
 // Windows, slices and spans of a few keys, so that batches fall between and into all of them.
-vi.mock(import("../src/limits.js"), async (original) => ({
-  ...(await original()),
+vi.mock("../src/limits.js", async (original) => ({
+  ...(await original<object>()),
   uniquenessProbeWindowKeys: 2,
   probeAheadSliceKeys: 2,
   absenceScanMinimumKeys: 3,

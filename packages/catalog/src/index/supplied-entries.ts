@@ -51,13 +51,7 @@ function buffersOf({ columns }: FileIndexVectors): unknown[] {
   if (!Array.isArray(columns)) return [columns];
   // They are checked when they are read.
   const vectors = columns as readonly (Partial<ColumnVector> | null | undefined)[];
-  return vectors.flatMap((column) => [
-    column?.values,
-    column?.type,
-    column?.length,
-    column?.validity,
-    column?.offsets,
-  ]);
+  return vectors.flatMap((column) => [column?.values, column?.type, column?.length, column?.validity, column?.offsets]);
 }
 
 async function deriveFileEntries(
@@ -77,7 +71,14 @@ async function deriveFileEntries(
         remedy: "Give either one set of vectors for the whole file, or one entry for each row.",
       });
     }
-    await addVectors(builder, entries[vectorsAt] as FileIndexVectors, `entries[${vectorsAt}].columns`, rows, start, dead);
+    await addVectors(
+      builder,
+      entries[vectorsAt] as FileIndexVectors,
+      `entries[${vectorsAt}].columns`,
+      rows,
+      start,
+      dead,
+    );
     return;
   }
   const cover = new RowCover(rows);
