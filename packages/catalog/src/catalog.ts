@@ -45,7 +45,10 @@ export interface CatalogOptions {
   readonly newUuid?: () => string;
 }
 
-/** What a commit's closure does. It may run several times, so it must have no effects outside of its transaction. */
+/**
+ * What a commit's closure does. It may run several times, so it must have no effects outside of its transaction, and what it
+ * passes to a verb must not change until the commit has settled: many rows are read in the first run only.
+ */
 export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
 
 export interface CommitOptions {

@@ -14,15 +14,26 @@ export interface DerivedEntries {
  * get other ids; what was made of the rows themselves is the same, and is not made again, so that a large commit that is
  * run again in its turn does not hold up all others.
  *
- * Rows are told by identity: by the arrays that the closure passes. A closure has no effects, so the same array holds the
- * same rows; one that makes new arrays has them encoded anew.
+ * Rows are told by identity: by the arrays that the closure passes, and their elements or bytes. A closure that makes new
+ * ones, or fills its arrays anew, has them encoded anew.
  */
 export class CommitMemory {
-  readonly encoded = new Remembered<readonly InlineContent[]>(rememberedRowsPerCommit);
-  readonly entries = new Remembered<DerivedEntries>(rememberedEntriesPerCommit);
+  // Made when first asked for: most commits are small and keep nothing.
+  #encoded: Remembered<readonly InlineContent[]> | undefined;
+  #entries: Remembered<DerivedEntries> | undefined;
   #holdsTurn = false;
   #hasWaited = false;
   #slices = 0;
+
+  get encoded(): Remembered<readonly InlineContent[]> {
+    this.#encoded ??= new Remembered(rememberedRowsPerCommit);
+    return this.#encoded;
+  }
+
+  get entries(): Remembered<DerivedEntries> {
+    this.#entries ??= new Remembered(rememberedEntriesPerCommit);
+    return this.#entries;
+  }
 
   /** A run of the closure begins, in a turn. */
   begin(): void {

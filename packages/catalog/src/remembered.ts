@@ -1,8 +1,11 @@
+import type { Unchanged } from "./unchanged.js";
+
 /** What something was made from: things compared by identity, the first of which is seldom shared. */
 export type Origin = readonly unknown[];
 
 interface Item<T> {
   readonly origin: Origin;
+  readonly unchanged: Unchanged;
   readonly value: T;
   readonly weight: number;
 }
@@ -20,11 +23,12 @@ export class Remembered<T> {
   }
 
   find(origin: Origin): T | undefined {
-    return this.#items.get(origin[0])?.find((item) => sameOrigin(item.origin, origin))?.value;
+    return this.#items.get(origin[0])?.find((item) => sameOrigin(item.origin, origin) && item.unchanged())?.value;
   }
 
-  keep(origin: Origin, value: T, weight: number): void {
-    const item = { origin, value, weight };
+  /** `unchanged` tells whether what the value was made from still holds what it held then. */
+  keep(origin: Origin, unchanged: Unchanged, value: T, weight: number): void {
+    const item = { origin, unchanged, value, weight };
     const siblings = this.#items.get(origin[0]);
     if (siblings === undefined) this.#items.set(origin[0], [item]);
     else siblings.push(item);

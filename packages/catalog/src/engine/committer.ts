@@ -68,6 +68,9 @@ export interface CommitterEvents {
  * turns out not to land. One that waits gives its turn away after one pass of the event loop; when it is done, the conflict
  * matrix decides between "conflict" and "run it again on the newer state". From the third attempt on it keeps its turn.
  *
+ * A large commit gives its turn away, too, while its entries are made and its unique keys are read. It is then staged as it is
+ * or run again, which costs little, and begins a batch of its own (rfcs/0011-large-commits.md).
+ *
  * A refusal counts only on the newest state, and is told only when that state is durable: a caller never hears of a commit
  * that is then taken back, and finds what it was refused for when it looks.
  */

@@ -17,6 +17,7 @@ import { ChunkSequence, type SettledInsert, stageInsert, stageSchema } from "../
 import { type CommitInfo, stageCatalogRecords } from "../model/snapshot-record.js";
 import type { CommitDraft, CreateIndexOp, DeleteRowOp, FlushOp, InsertOp } from "../operations.js";
 import type { StagedCommit } from "./attempt.js";
+import { always, sameBytes } from "../unchanged.js";
 import { FlushDrains } from "./flush-drains.js";
 import { largeCommitEntries } from "./limits.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
@@ -307,7 +308,9 @@ class Preparation {
       return;
     }
     const { tableId, rowIdStart, rowCount: count } = op;
-    const rows = { tableId, rowIdStart, count, origin: [op.body, insert.schema] };
+    // A stored chunk is the caller's own buffer.
+    const unchanged = op.schemaVersion === undefined ? always : sameBytes([op.body]);
+    const rows = { tableId, rowIdStart, count, origin: [op.body, insert.schema], unchanged };
     await addOnce(this.#draft, builders, rows, derive);
   }
 

@@ -15,6 +15,7 @@ import {
   type SingleDeletes,
 } from "./dead-rows.js";
 import type { EntryBuilder, VectorsByColumn } from "./entry-builder.js";
+import { always } from "../unchanged.js";
 import { addOnce } from "./large-entries.js";
 import {
   addBackfill,
@@ -204,6 +205,7 @@ export class FileUpkeep {
       rowIdStart: file.rowIdStart ?? 0n,
       count: Number(file.recordCount),
       origin: files.originOf(draft, file),
+      unchanged: always,
     };
     await addOnce(draft, builders, rows, (into) => scan(into));
   }

@@ -3,6 +3,7 @@ import { shiftRowIds } from "@moraine/index-core";
 import { largeCommitEntries } from "../engine/limits.js";
 import type { CommitDraft } from "../operations.js";
 import type { Origin } from "../remembered.js";
+import type { Unchanged } from "../unchanged.js";
 import type { EntryBuilder } from "./entry-builder.js";
 
 /** Rows with consecutive ids, none of which is dead, and what their values are read from. */
@@ -10,8 +11,9 @@ export interface EntryRows {
   readonly tableId: bigint;
   readonly rowIdStart: bigint;
   readonly count: number;
-  /** Same parts, same values. */
+  /** Same parts, same values, for as long as they are unchanged. */
   readonly origin: Origin;
+  readonly unchanged: Unchanged;
 }
 
 /**
@@ -42,7 +44,8 @@ export async function addOnce(
     const keys: IndexKeys | undefined = made[i]?.takeAdditions();
     if (keys === undefined) return;
     builder.addKeys(keys);
-    memory.entries.keep(originOf(draft, builder, rows), { keys, rowIdStart: rows.rowIdStart }, keys.count);
+    const entries = { keys, rowIdStart: rows.rowIdStart };
+    memory.entries.keep(originOf(draft, builder, rows), rows.unchanged, entries, keys.count);
   });
 }
 

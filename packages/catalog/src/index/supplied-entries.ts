@@ -1,8 +1,9 @@
 import { type ColumnVector, ConstraintError, type EntityValue } from "@moraine/codec";
 import { nextTurn } from "@moraine/store";
-import { derivedEntriesPerTurn } from "../engine/limits.js";
+import { derivedEntriesPerTurn, largeCommitEntries } from "../engine/limits.js";
 import type { CommitDraft, FileIndexEntry, FileIndexRemoval, FileIndexVectors, IndexEntry } from "../operations.js";
 import { checkArray, checkObject } from "../verbs/arguments.js";
+import { sameBytes, sameElements } from "../unchanged.js";
 import { incomplete, RowCover } from "./completeness.js";
 import type { EntryBuilder } from "./entry-builder.js";
 import { addOnce } from "./large-entries.js";
@@ -32,18 +33,23 @@ export async function addFileEntries(
   const vectors = entries.find((entry): entry is FileIndexVectors => {
     return entry.index === builder.indexId && "columns" in entry;
   });
-  const rows = {
-    tableId: file.tableId,
-    rowIdStart: file.rowIdStart ?? 0n,
-    count: Number(file.recordCount),
-    origin: [...(vectors === undefined ? [entries] : buffersOf(vectors)), file.recordCount],
-  };
   const derive = async ([into = builder]: readonly EntryBuilder[]): Promise<void> => {
     await deriveFileEntries(into, file, entries, dead);
   };
   // Which rows die may differ from one run of the closure to the next.
-  if (dead.size > 0) await derive([builder]);
-  else await addOnce(draft, [builder], rows, derive);
+  if (dead.size > 0 || file.recordCount < largeCommitEntries) {
+    await derive([builder]);
+    return;
+  }
+  const buffers = vectors === undefined ? undefined : buffersOf(vectors);
+  const rows = {
+    tableId: file.tableId,
+    rowIdStart: file.rowIdStart ?? 0n,
+    count: Number(file.recordCount),
+    origin: [...(buffers ?? [entries]), file.path, file.recordCount],
+    unchanged: buffers === undefined ? sameElements(entries) : sameBytes(buffers),
+  };
+  await addOnce(draft, [builder], rows, derive);
 }
 
 /** What vectors hold, whichever objects describe them. */

@@ -3,6 +3,7 @@ import { DataType, type RecordBatch, Table } from "apache-arrow";
 import { largeCommitEntries } from "../engine/limits.js";
 import { quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
+import { always, sameElements } from "../unchanged.js";
 import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { fieldType, typeText } from "./arrow-access.js";
@@ -93,8 +94,10 @@ function contentOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): read
   const origin = [rows, inlineShape(draft, tableId)];
   const known = memory.encoded.find(origin);
   if (known !== undefined) return known;
+  // Arrow data is not changed by anybody. A list may be filled anew for each run.
+  const unchanged = isPlainRows(rows) ? sameElements(rows) : always;
   const chunks = chunksOf(draft, tableId, rows);
-  memory.encoded.keep(origin, chunks, count);
+  memory.encoded.keep(origin, unchanged, chunks, count);
   return chunks;
 }
 
