@@ -35,6 +35,8 @@ export interface Sizes {
 
   /** Entries of the large commit, and entries that stand between them in the index. */
   readonly bulkEntries: number;
+  /** Large commits, of so many entries each, beside which small ones are measured. */
+  readonly besideLargeCommits: number;
 
   readonly lookupRows: number;
   readonly lookupFanOut: number;
@@ -78,6 +80,7 @@ export const fullSizes: Sizes = {
   groupCommits10Ms: 20,
   groupCommits100Ms: 10,
   bulkEntries: 100_000,
+  besideLargeCommits: 4,
   lookupRows: 100_000,
   lookupFanOut: 10,
   lookups: 2_000,
@@ -118,6 +121,7 @@ export const quickSizes: Sizes = {
   groupCommits10Ms: 2,
   groupCommits100Ms: 1,
   bulkEntries: 1_000,
+  besideLargeCommits: 2,
   lookupRows: 2_000,
   lookupFanOut: 10,
   lookups: 20,

@@ -737,7 +737,10 @@ export interface FlushInlinedResult {
 // Committing
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** What a commit does. It may run several times, so it must have no effects outside of its transaction. */
+/**
+ * What a commit does. It may run several times, so it must have no effects outside of its transaction, and what it
+ * passes to a verb must not change until the commit has settled: many rows are read in the first run only.
+ */
 export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
 
 export interface CommitOptions {

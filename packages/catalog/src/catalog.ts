@@ -3,6 +3,7 @@ import { ClosedError, InvalidArgumentError, type SnapshotId } from "@moraine/cod
 import { refusedClaim, type UniquenessFilters } from "@moraine/index-core";
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
+import type { CommitMemory } from "./commit-memory.js";
 import type { CatalogCut } from "./cut.js";
 import { bootstrap, checkFormat } from "./engine/bootstrap.js";
 import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
@@ -25,7 +26,7 @@ import { type MaintainOptions, type MaintainReport, Maintenance } from "./mainte
 import { Draft } from "./model/draft.js";
 import type { CommitInfo } from "./model/snapshot-record.js";
 import type { CatalogState } from "./model/state.js";
-import type { IndexOp, InlineOp } from "./operations.js";
+import type { CommitDraft } from "./operations.js";
 import { ReadScope } from "./read-scope.js";
 import { Transaction } from "./transaction.js";
 import { checkArray, checkId, checkKnown, checkOptionalString, invalid, type Names } from "./verbs/arguments.js";
@@ -45,7 +46,10 @@ export interface CatalogOptions {
   readonly newUuid?: () => string;
 }
 
-/** What a commit's closure does. It may run several times, so it must have no effects outside of its transaction. */
+/**
+ * What a commit's closure does. It may run several times, so it must have no effects outside of its transaction, and what it
+ * passes to a verb must not change until the commit has settled: many rows are read in the first run only.
+ */
 export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
 
 export interface CommitOptions {
@@ -162,8 +166,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#requireOpen();
     checkClosure(closure, "closure");
     checkCommitOptions(options);
-    const run: AttemptRunner<CommitResult<T>> = (base) => {
-      const step = this.#step(this.#context, base, closure, options);
+    const run: AttemptRunner<CommitResult<T>> = (base, memory) => {
+      const step = this.#step(this.#context, base, memory, closure, options);
       return step instanceof Promise ? step.then(single) : single(step);
     };
     return await this.#committer.commit(run, options.signal);
@@ -185,13 +189,13 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
         },
       );
     }
-    return await this.#committer.commit(async (base) => {
+    return await this.#committer.commit(async (base, memory) => {
       // Later members of the group build on what earlier ones will have written, and nobody else may.
       const context = { ...this.#context, pending: this.#pending.fork(), registry: this.#registry.fork() };
       const commits: StagedCommit[] = [];
       const result: CommitResult<T>[] = [];
       for (const closure of closures) {
-        const step = await this.#memberStep(context, base, commits, closure, options);
+        const step = await this.#memberStep(context, { base, before: commits, memory }, closure, options);
         context.pending.add(step.commit.writes);
         context.registry.note(step.commit.facts);
         commits.push(step.commit);
@@ -204,10 +208,11 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   #step<T>(
     context: PrepareContext,
     base: Tip,
+    memory: CommitMemory,
     closure: CommitClosure<T>,
     options: CommitOptions,
   ): Step<T> | Promise<Step<T>> {
-    const draft = new Draft<InlineOp, IndexOp>(base.state, { newUuid: this.#newUuid });
+    const draft: CommitDraft = new Draft(base.state, { newUuid: this.#newUuid, memory });
     const transaction = new Transaction(draft);
     const info: CommitInfo = {
       timeMicros: this.#nowMicros(),
@@ -218,8 +223,9 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     const fail = (cause: unknown): never => {
       throw new FailedPreparation([draft.changes], cause);
     };
-    const prepare = (value: T): Step<T> | Promise<Step<T>> => {
+    const prepare = (value: T, late = false): Step<T> | Promise<Step<T>> => {
       transaction.end();
+      memory.closureReturned(late);
       try {
         const commit = prepareCommit(context, draft, base, info);
         return commit instanceof Promise ? commit.then((staged) => stepOf(staged, value), fail) : stepOf(commit, value);
@@ -237,19 +243,18 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     } catch (error) {
       return abandon(error);
     }
-    return isThenable(value) ? Promise.resolve(value).then(prepare, abandon) : prepare(value);
+    return isThenable(value) ? Promise.resolve(value).then((given) => prepare(given, true), abandon) : prepare(value);
   }
 
   /** One member of a group, on the state that the members before it leave. */
   async #memberStep<T>(
     context: PrepareContext,
-    base: Tip,
-    before: readonly StagedCommit[],
+    { base, before, memory }: GroupPlace,
     closure: CommitClosure<T>,
     options: CommitOptions,
   ): Promise<Step<T>> {
     try {
-      return await this.#step(context, before.at(-1)?.after ?? base, closure, options);
+      return await this.#step(context, before.at(-1)?.after ?? base, memory, closure, options);
     } catch (error) {
       throw (error instanceof FailedPreparation ? error : new FailedPreparation([], error)).after(before);
     }
@@ -321,9 +326,9 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       newUuid: this.#newUuid,
       commit: (closure) => this.commit(closure),
       commitAlone: <T>(closure: (transaction: Transaction, state: CatalogState, view: ReadView) => Promise<T>) => {
-        const run: AttemptRunner<CommitResult<T>> = async (base) => {
+        const run: AttemptRunner<CommitResult<T>> = async (base, memory) => {
           const view = this.#pending.over(this.#store);
-          return single(await this.#step(this.#context, base, (tx) => closure(tx, base.state, view), {}));
+          return single(await this.#step(this.#context, base, memory, (tx) => closure(tx, base.state, view), {}));
         };
         return this.#committer.commit(run, undefined, true);
       },
@@ -381,6 +386,13 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   #requireOpen(): void {
     if (this.#closing !== undefined) throw new ClosedError("the catalog was closed");
   }
+}
+
+/** Where a closure of a group runs: on what those before it have staged. */
+interface GroupPlace {
+  readonly base: Tip;
+  readonly before: readonly StagedCommit[];
+  readonly memory: CommitMemory;
 }
 
 interface Step<T> {

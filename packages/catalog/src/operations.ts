@@ -1,6 +1,6 @@
 import type { ColumnVector, DataFileId, IndexId, RowId, TableId } from "@moraine/codec";
-import type { RecordBatchParts } from "./inline/arrow-body.js";
-import type { RegisteredSchema } from "./inline/registry.js";
+import type { CommitMemory } from "./commit-memory.js";
+import type { InlineContent } from "./inline/content.js";
 import type { Draft, StagedOperation } from "./model/draft.js";
 
 /** Values of one index for one row of a file or chunk, by its position from 0. */
@@ -40,16 +40,10 @@ export interface IndexEntry {
 export type Backfill = readonly IndexEntry[] | "scoped-read";
 
 /** A chunk that a verb inlined. */
-export interface InsertOp extends StagedOperation {
+export interface InsertOp extends StagedOperation, InlineContent {
   readonly kind: "insert";
   readonly tableId: TableId;
-  /** `undefined`: the table's version at the commit. */
-  readonly schemaVersion: bigint | undefined;
-  readonly schema: RegisteredSchema;
-  readonly body: Uint8Array;
-  readonly parts: RecordBatchParts | undefined;
   readonly rowIdStart: bigint;
-  readonly rowCount: number;
 }
 
 /** A single row that a verb deleted, inline or in a data file. */
@@ -102,4 +96,4 @@ export interface CreateIndexOp extends StagedOperation {
 export type IndexOp = AddFileOp | FileRowsOp | CreateIndexOp;
 
 /** The draft of a commit, with the inline and index work that its verbs leave for the commit pipeline. */
-export type CommitDraft = Draft<InlineOp, IndexOp>;
+export type CommitDraft = Draft<InlineOp, IndexOp, CommitMemory | undefined>;

@@ -2,8 +2,9 @@ import type { IndexKeys } from "@moraine/codec";
 import { type KeyRange, type ReadView, rowKey } from "@moraine/store";
 import { AbsentSpans } from "./absent-spans.js";
 import { compareRanges, successor } from "./bytes.js";
-import { type IndexChange, keyStartOf } from "./index-change.js";
+import { keyStartOf } from "./index-change.js";
 import { absenceScanMinimumKeys } from "./limits.js";
+import type { ProbedList } from "./probed-lists.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 
 /**
@@ -24,14 +25,19 @@ export class AbsenceSearch {
     return this.#spans.get(indexId);
   }
 
-  /** Looks for spans that would spare probes of these changes. Returns the number of scans spent. */
-  async search(view: ReadView, changes: readonly IndexChange[]): Promise<number> {
+  /** Forgets every span: others are going to write. */
+  clear(): void {
+    this.#spans.clear();
+  }
+
+  /** Looks for spans that would spare probes of these lists. Returns the number of scans spent. */
+  async search(view: ReadView, lists: readonly ProbedList[]): Promise<number> {
     const gains = new Map<bigint, NewKeys>();
-    for (const { layout, additions } of changes) {
-      if (!layout.unique || additions === undefined) continue;
-      let gain = gains.get(layout.indexId);
-      if (gain === undefined) gains.set(layout.indexId, (gain = new NewKeys()));
-      gain.include(additions);
+    for (const { indexId, keys, added } of lists) {
+      if (!added) continue;
+      let gain = gains.get(indexId);
+      if (gain === undefined) gains.set(indexId, (gain = new NewKeys()));
+      gain.include(keys);
     }
     let scans = 0;
     for (const [indexId, gain] of gains) {

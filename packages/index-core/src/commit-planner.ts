@@ -1,15 +1,18 @@
 import { CorruptionError, type IndexKeys, InvalidArgumentError } from "@moraine/codec";
-import { absent, type BatchBuilder, type ReadView } from "@moraine/store";
+import { absent, type BatchBuilder, nextTurn, type ReadView, type WriteBatch } from "@moraine/store";
 import { AbsenceSearch } from "./absence-search.js";
 import { Collisions } from "./collisions.js";
 import { checkCommitSize, type IndexChange } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
-import { uniquenessProbeWindowKeys } from "./limits.js";
+import { probeAheadSliceKeys, uniquenessProbeWindowKeys } from "./limits.js";
 import { keyState, MemberLog, type PlannedEntries } from "./planned-entries.js";
 import { quotedName } from "./quoted-name.js";
+import { noteMisses, type ProbeRequest } from "./note-misses.js";
+import { probedLists, type ProbedList } from "./probed-lists.js";
 import { highWord, lowWord, readWord, rowIdBytes, rowIdWords } from "./row-id-words.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
+import { forEachValueKey } from "./written-keys.js";
 
 /** How a planner's work was served, summed over its members. */
 export interface PlannerReport {
@@ -31,21 +34,22 @@ export interface PlannerReport {
   readonly noOps: number;
 }
 
-/** The keys of one index among those requested. */
-interface Request {
-  readonly indexId: bigint;
-  readonly first: number;
-  readonly last: number;
-}
-
 /**
  * Plans what the members of one group commit write to their indexes, in their order, over one cut of the store. Reading
  * and deciding are apart: `probe` reads what is stored under every value that the members touch, in bounded windows;
  * `plan` is synchronous, decides one member against the store and the members accepted before it, and either accepts it
  * whole or leaves no trace of it.
  *
- * Nothing may write index entries to the store between the construction of a planner and the write of its batch: the
+ * Nothing may write index entries to the store between the first `probe` of a planner and the write of its batch: the
  * catalog's single committer sees to that. One planner serves one batch.
+ *
+ * `probeAhead` does the reading of a large member before that, while other batches are written. Its caller tells `written`
+ * of each batch right before it hands that to the store, and `probeAhead` which one is on its way. **What is known of a key is
+ * then what the store holds when it is planned.** All keys are entered into the table before the first is read. A batch that
+ * changes the entry of one was durable before that first read, and the read sees it; or it was on its way then, or was handed
+ * over later, and meets the key in the table: the planner forgets the key, does not read it ahead any more, drops a read of it
+ * that is under way, and leaves it to `probe`, which reads while nothing is written. So neither an absence nor a holder can
+ * be out of date.
  */
 export class CommitPlanner {
   readonly #view: ReadView;
@@ -58,6 +62,10 @@ export class CommitPlanner {
   #member = 0;
   readonly #accepted: MemberLog[] = [];
   #probing = false;
+  /** Numbers of the keys of lists that were entered ahead, by the lists' `ends`: lists that share it hold the same keys. */
+  readonly #ahead = new Map<Uint32Array, Uint32Array>();
+  /** Keys that were entered ahead and of which nothing is known, or nothing any more. */
+  #forgotten: number[] = [];
   readonly #report = {
     probes: 0,
     hits: 0,
@@ -91,27 +99,70 @@ export class CommitPlanner {
   async probe(changes: readonly IndexChange[]): Promise<void> {
     this.#refuseWhileProbing("probe");
     this.#probing = true;
-    const requested: number[] = [];
-    const requests: Request[] = [];
+    const requested: number[] = this.#requestForgotten();
+    const requests: ProbeRequest[] = [];
+    const lists = probedLists(changes).filter(({ keys }) => !this.#ahead.has(keys.ends));
     try {
-      this.#report.absenceScans += await this.#absence.search(this.#view, this.#withoutFilter(changes));
-      for (const { layout, additions, removals, guardRemovals } of changes) {
-        if (!layout.unique) continue;
-        const { indexId } = layout;
+      this.#report.absenceScans += await this.#absence.search(this.#view, this.#withoutFilter(lists));
+      for (const { indexId, keys } of lists) {
         const first = requested.length;
-        if (guardRemovals && removals !== undefined) this.#request(indexId, removals, requested);
-        if (additions !== undefined) this.#request(indexId, additions, requested);
+        this.#request(indexId, keys, requested);
         requests.push({ indexId, first, last: requested.length });
       }
       for (let first = 0; first < requested.length; first += uniquenessProbeWindowKeys) {
         await this.#probeWindow(requested, first, Math.min(requested.length, first + uniquenessProbeWindowKeys));
       }
-      if (this.#filters !== undefined) this.#noteMisses(this.#filters, requests, requested);
+      if (this.#filters !== undefined) noteMisses(this.#filters, this.#keys, requests, requested);
     } finally {
-      const { states } = this.#keys;
-      for (const key of requested) if (states[key] === keyState.requested) states[key] = keyState.unknown;
+      this.#giveUp(requested);
       this.#probing = false;
     }
+  }
+
+  /**
+   * Reads what `probe` would read for these changes, while others write. Yields to the event loop between slices. `inFlight`
+   * gives the batch that was handed to the store and is not durable yet. Call it before the first `probe`.
+   */
+  async probeAhead(changes: readonly IndexChange[], inFlight: () => WriteBatch | undefined): Promise<void> {
+    this.#refuseWhileProbing("probeAhead");
+    this.#probing = true;
+    const lists = probedLists(changes).filter(({ keys }) => !this.#ahead.has(keys.ends));
+    const entered: { readonly indexId: bigint; readonly numbers: Uint32Array }[] = [];
+    try {
+      for (const { indexId, keys } of lists) {
+        const numbers = await this.#enter(keys);
+        this.#ahead.set(keys.ends, numbers);
+        entered.push({ indexId, numbers });
+      }
+      // A batch that was handed over before its key was entered has not met it.
+      const batch = inFlight();
+      if (batch !== undefined) this.written(batch);
+      this.#report.absenceScans += await this.#absence.search(this.#view, this.#withoutFilter(lists));
+      for (const { indexId, numbers } of entered) await this.#readAhead(indexId, numbers);
+    } finally {
+      for (const { numbers } of entered) this.#giveUp(numbers);
+      this.#absence.clear();
+      this.#probing = false;
+    }
+  }
+
+  /** Whether all that `probe` would read for these changes was read ahead, or met a batch that made the planner forget it. */
+  hasReadAhead(changes: readonly IndexChange[]): boolean {
+    return probedLists(changes).every(({ keys }) => this.#ahead.has(keys.ends));
+  }
+
+  /** Forgets what was read ahead of the entries that a batch writes. Call it right before the batch is handed to the store. */
+  written(batch: WriteBatch): void {
+    if (this.#accepted.length > 0) {
+      throw new InvalidArgumentError("a batch was written between plan and the write of what was planned", {
+        remedy: "Write the batch of a planner before any other.",
+      });
+    }
+    if (this.#keys.count === 0) return;
+    forEachValueKey(batch, (data, start, end) => {
+      const key = this.#keys.find(data, start, end);
+      if (key >= 0) this.#forget(key);
+    });
   }
 
   /**
@@ -166,21 +217,86 @@ export class CommitPlanner {
     planned.appendTo(batch, this.#keys);
   }
 
-  /** Changes of indexes for which no filter answers. */
-  #withoutFilter(changes: readonly IndexChange[]): readonly IndexChange[] {
+  /** Lists of indexes for which no filter answers. */
+  #withoutFilter(lists: readonly ProbedList[]): readonly ProbedList[] {
     const filters = this.#filters;
-    if (filters === undefined) return changes;
-    return changes.filter(({ layout }) => layout.unique && filters.filterOf(layout.indexId) === undefined);
+    return filters === undefined ? lists : lists.filter(({ indexId }) => filters.filterOf(indexId) === undefined);
   }
 
-  /** Tells what a filter would have spared. */
-  #noteMisses(filters: UniquenessFilters, requests: readonly Request[], requested: readonly number[]): void {
-    const { states } = this.#keys;
-    for (const { indexId, first, last } of requests) {
-      let misses = 0;
-      for (let i = first; i < last; i++) if (states[requested[i]!] === keyState.absent) misses++;
-      if (misses > 0) filters.noteMisses(indexId, misses);
+  /** Puts the keys of a list into the table, those of which nothing is known to be read. Gives the number of each. */
+  async #enter(keys: IndexKeys): Promise<Uint32Array> {
+    const table = this.#keys;
+    const { data, ends, multi, count } = keys;
+    const numbers = new Uint32Array(count);
+    for (let i = 0, start = 0; i < count; i++) {
+      const end = ends[i]!;
+      if (multi[i] === 0) {
+        const key = table.findOrAdd(data, start, end);
+        numbers[i] = key;
+        if (table.states[key] === keyState.unknown) table.states[key] = keyState.requested;
+      } else {
+        numbers[i] = noKey;
+      }
+      start = end;
+      if (i % probeAheadSliceKeys === probeAheadSliceKeys - 1) await nextTurn();
     }
+    return numbers;
+  }
+
+  async #readAhead(indexId: bigint, numbers: Uint32Array): Promise<void> {
+    const table = this.#keys;
+    const filters = this.#filters;
+    const spans = this.#absence.spansOf(indexId);
+    // Asked for again after each wait: a filter that was given up meanwhile is not kept current.
+    let filter = filters?.filterOf(indexId);
+    let window: number[] = [];
+    const read = async (): Promise<void> => {
+      await this.#probeWindow(window, 0, window.length);
+      if (filters !== undefined) noteMisses(filters, table, [{ indexId, first: 0, last: window.length }], window);
+      window = [];
+      filter = filters?.filterOf(indexId);
+    };
+    for (const key of numbers) {
+      if (key === noKey || table.states[key] !== keyState.requested) continue;
+      const start = table.keyStart(key);
+      const end = table.keyEnd(key);
+      if (spans?.hold(table.keyBytes, start, end) === true) {
+        table.states[key] = keyState.absent;
+        this.#report.knownAbsent++;
+      } else if (filter?.mayHold(table.keyBytes, start + indexKeyPrefixBytes, end) === false) {
+        table.states[key] = keyState.absent;
+        this.#report.knownAbsentByFilter++;
+      } else {
+        window.push(key);
+        if (window.length === uniquenessProbeWindowKeys) await read();
+      }
+    }
+    if (window.length > 0) await read();
+  }
+
+  #forget(key: number): void {
+    const { states } = this.#keys;
+    if (states[key] === keyState.unknown) return;
+    states[key] = keyState.unknown;
+    this.#forgotten.push(key);
+  }
+
+  #requestForgotten(): number[] {
+    const { states } = this.#keys;
+    const requested: number[] = [];
+    for (const key of this.#forgotten) {
+      if (states[key] !== keyState.unknown) continue;
+      states[key] = keyState.requested;
+      requested.push(key);
+    }
+    this.#forgotten = [];
+    return requested;
+  }
+
+  /** Keys that were to be read and were not are unknown again, and stay to be read. */
+  #giveUp(requested: Iterable<number>): void {
+    const { states } = this.#keys;
+    for (const key of requested) if (key !== noKey && states[key] === keyState.requested) this.#forget(key);
   }
 
   #request(indexId: bigint, keys: IndexKeys, requested: number[]): void {
@@ -231,6 +347,8 @@ export class CommitPlanner {
       const key = requested[i]!;
       const length = values.lengths[i - first]!;
       this.#report.probes++;
+      // Its entry was written meanwhile, or it was asked for twice.
+      if (states[key] !== keyState.requested) continue;
       if (length === absent) {
         states[key] = keyState.absent;
         this.#report.misses++;
@@ -255,13 +373,15 @@ export class CommitPlanner {
       return;
     }
     const spans = this.#absence.spansOf(layout.indexId);
+    const numbers = this.#ahead.get(removals.ends);
     const { data, ends, multi, count } = removals;
     const removedWords = rowIdWords(removals.rowIds);
     const blind: number[] = [];
     for (let i = 0, start = 0; i < count; i++) {
       const end = ends[i]!;
       if (multi[i] === 0) {
-        const key = this.#touch(data, start, end, log);
+        const key = numbers?.[i] ?? this.#keys.findOrAdd(data, start, end);
+        this.#touch(key, log);
         const { states, rowWords } = this.#keys;
         let state = states[key]!;
         if (state === keyState.unknown && spans?.hold(data, start, end) === true) state = keyState.absent;
@@ -286,6 +406,7 @@ export class CommitPlanner {
       return;
     }
     const spans = this.#absence.spansOf(layout.indexId);
+    const numbers = this.#ahead.get(additions.ends);
     const { data, ends, multi, count } = additions;
     const addedWords = rowIdWords(additions.rowIds);
     const blind: number[] = [];
@@ -293,7 +414,8 @@ export class CommitPlanner {
     for (let i = 0, start = 0; i < count; i++) {
       const end = ends[i]!;
       if (multi[i] === 0) {
-        const key = this.#touch(data, start, end, log);
+        const key = numbers?.[i] ?? this.#keys.findOrAdd(data, start, end);
+        this.#touch(key, log);
         const { states, rowWords } = this.#keys;
         const state = states[key]!;
         if (state === keyState.present) {
@@ -321,15 +443,12 @@ export class CommitPlanner {
     if (collisions.found !== null) log.poisoned.push(collisions.found);
   }
 
-  /** The key's number, its state before this member noted in the log. */
-  #touch(data: Uint8Array, start: number, end: number, log: MemberLog): number {
-    const key = this.#keys.findOrAdd(data, start, end);
+  /** Notes the key's state before this member in its log. */
+  #touch(key: number, log: MemberLog): void {
     if (key >= this.#notedBy.length) this.#growMarks();
-    if (this.#notedBy[key] !== log.member) {
-      this.#notedBy[key] = log.member;
-      log.note(this.#keys, key);
-    }
-    return key;
+    if (this.#notedBy[key] === log.member) return;
+    this.#notedBy[key] = log.member;
+    log.note(this.#keys, key);
   }
 
   #growMarks(): void {
@@ -354,6 +473,9 @@ export class CommitPlanner {
     });
   }
 }
+
+/** In place of the number of an entry that is stored under no value. */
+const noKey = 0xffff_ffff;
 
 function notProbed({ layout, name }: IndexChange): InvalidArgumentError {
   return new InvalidArgumentError(`changes of index ${quotedName(name)} (id ${layout.indexId}) were not probed`, {

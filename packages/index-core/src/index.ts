@@ -4,6 +4,8 @@ export { CommitPlanner, type PlannerReport } from "./commit-planner.js";
 export { type HolderState, type PlannedEntries, type PoisonedIndex } from "./planned-entries.js";
 export { lookup, lookupMany, type LookupReport, packEqualityKeys } from "./lookup.js";
 export { collectNulls, collectRange, lookupNulls, lookupRange, type RangeOptions } from "./range.js";
+export { countProbed } from "./probed-lists.js";
+export { shiftRowIds } from "./shift-row-ids.js";
 export { findDeadIndexes, sweepIndex, type SweepStep } from "./sweep.js";
 export { type IndexVerification, verifyIndex } from "./verify.js";
 export { type IndexSize, measureIndex, measureIndexes } from "./census.js";

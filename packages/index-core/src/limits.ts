@@ -9,6 +9,9 @@ export const maxIndexBytesPerCommit = 64 * 1024 * 1024;
 /** Keys that one `getMany` of the uniqueness check asks for. */
 export const uniquenessProbeWindowKeys = 1024;
 
+/** Keys that are entered between two turns of the event loop when a commit is probed ahead. */
+export const probeAheadSliceKeys = 8192;
+
 /** Keys that one `getMany` of a lookup asks for. */
 export const lookupProbeWindowKeys = 512;
 

@@ -31,3 +31,4 @@ export { limits as storeLimits } from "./limits.js";
 export { dropMemoryStore } from "./memory-backend.js";
 export { openStore, openStoreReader } from "./open-store.js";
 export { collectRows, getOne, keyAt, packKey, packKeys, rowKey, rowValue, valueAt, type Row } from "./packed.js";
+export { nextTurn } from "./within.js";

@@ -1,4 +1,5 @@
 import type { Area, BenchmarkContext } from "../benchmark.js";
+import { besideLargeCommitsArea } from "./beside-large-commits.js";
 import { bulkCommitArea } from "./bulk-commits.js";
 import { commitArea } from "./commits.js";
 import { groupCommitArea } from "./group-commits.js";
@@ -20,6 +21,7 @@ export function areasOf(context: BenchmarkContext): Area[] {
     commitArea,
     groupCommitArea,
     bulkCommitArea,
+    besideLargeCommitsArea,
     lookupArea,
     openArea,
     plainBindingArea,

@@ -1,4 +1,5 @@
 import type { IndexChange } from "@moraine/index-core";
+import type { CommitMemory } from "../commit-memory.js";
 import type { InlineFacts } from "../inline/registry.js";
 import type { ChangeSet } from "../model/changes.js";
 import type { WriteSet } from "./pending-writes.js";
@@ -23,7 +24,7 @@ export interface StagedAttempt<T> {
 }
 
 /** Runs a member's closures against a tip. Its reads of the store must see what is staged and not durable (`PendingWrites.over`). */
-export type AttemptRunner<T> = (base: Tip) => StagedAttempt<T> | Promise<StagedAttempt<T>>;
+export type AttemptRunner<T> = (base: Tip, memory: CommitMemory) => StagedAttempt<T> | Promise<StagedAttempt<T>>;
 
 /** What running a member once came to. One that failed has no commits. */
 export interface Attempt {

@@ -8,8 +8,8 @@ import {
   RetryBudgetExhaustedError,
   sysHeadKey,
 } from "@moraine/codec";
-import { type CommitPlanner, measureChanges, type PlannedEntries, type UniquenessFilters } from "@moraine/index-core";
-import { BatchBuilder } from "@moraine/store";
+import type { UniquenessFilters } from "@moraine/index-core";
+import { BatchBuilder, type WriteBatch } from "@moraine/store";
 import { commitChannel } from "../diagnostics.js";
 import {
   type Attempt,
@@ -24,20 +24,25 @@ import {
   exclusiveAttemptMs,
   exclusiveFromAttempt,
   forgetEveryCommits,
-  groupIndexBytes,
   groupMembers,
 } from "./limits.js";
 import {
   asMoraineError,
   commitsOf,
   indexChangesOf,
+  isLarge,
   type Member,
-  type Refusal,
+  newMember,
   settledWithin,
+  watchSignal,
   writesSomething,
 } from "./member.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
+import { planMembers } from "./plan-members.js";
+import { advancePremises, checkPremise } from "./premise.js";
 import { publishCommit } from "./publish-commit.js";
+import { ReadAhead } from "./read-ahead.js";
+import { batchBytes, takeGroup } from "./take-group.js";
 import type { Tip } from "./tip.js";
 
 export interface CommitterEvents {
@@ -63,6 +68,9 @@ export interface CommitterEvents {
  * turns out not to land. One that waits gives its turn away after one pass of the event loop; when it is done, the conflict
  * matrix decides between "conflict" and "run it again on the newer state". From the third attempt on it keeps its turn.
  *
+ * A large commit gives its turn away, too, while its entries are made and its unique keys are read. It is then staged as it is
+ * or run again, which costs little, and begins a batch of its own (rfcs/0011-large-commits.md).
+ *
  * A refusal counts only on the newest state, and is told only when that state is durable: a caller never hears of a commit
  * that is then taken back, and finds what it was refused for when it looks.
  */
@@ -71,7 +79,12 @@ export class Committer {
   readonly #filters: UniquenessFilters;
   readonly #pending: PendingWrites;
   readonly #events: CommitterEvents;
+  readonly #ahead: ReadAhead;
+  /** Members that go on without a turn: a closure that waits, rows that are prepared, keys that are read ahead. */
+  readonly #away = new Set<Member>();
   readonly #waiting: Member[] = [];
+  /** Large members that wait until the large batch on its way is durable, so that smaller ones can land before them. */
+  readonly #held: Member[] = [];
   readonly #staged: Member[] = [];
   #head: Tip;
   #tip: Tip;
@@ -82,6 +95,7 @@ export class Committer {
   #groupLimit = groupMembers;
   #turnTaken = false;
   #closureRuns = false;
+  #largeInFlight = false;
   #landing: Promise<void> | undefined;
   #landingScheduled = false;
   #failure: MoraineError | undefined;
@@ -92,6 +106,7 @@ export class Committer {
     this.#tip = head;
     this.#pending = pending;
     this.#events = events;
+    this.#ahead = new ReadAhead(filters);
   }
 
   /** The durable head. */
@@ -113,17 +128,8 @@ export class Committer {
       );
     }
     return new Promise<T>((resolve, reject) => {
-      const member: Member = {
-        run,
-        resolve: resolve as (result: unknown) => void,
-        reject,
-        unwatch: () => undefined,
-        attempts: alone ? exclusiveFromAttempt - 1 : 0,
-        base: undefined,
-        ground: 0,
-        latest: undefined,
-        settled: false,
-      };
+      const member = newMember(run, { resolve: resolve as (result: unknown) => void, reject });
+      if (alone) member.attempts = exclusiveFromAttempt - 1;
       if (signal !== undefined) this.#watch(member, signal);
       this.#waiting.push(member);
       this.#takeTurns();
@@ -132,37 +138,38 @@ export class Committer {
 
   /** Waits until everything that was committed so far has landed or failed, then refuses further commits. */
   async close(): Promise<void> {
-    while (this.#turnTaken || this.#waiting.length > 0 || this.#staged.length > 0 || this.#landing !== undefined) {
+    while (this.#turnTaken || this.#hasMembers || this.#landing !== undefined) {
       if (this.#failure !== undefined) break;
       await (this.#landing ?? new Promise((resolve) => setImmediate(resolve)));
     }
     this.#fail(new ClosedError("the catalog was closed"));
   }
 
+  /** Whether any member can go on by itself. A closure that waits is not waited for. */
+  get #hasMembers(): boolean {
+    if (this.#waiting.length + this.#held.length + this.#staged.length > 0) return true;
+    for (const { latest, memory, settled } of this.#away)
+      if (!settled && (latest !== undefined || memory.isSlicing)) return true;
+    return false;
+  }
+
   #watch(member: Member, signal: AbortSignal): void {
-    const abort = (): void => {
-      this.#settle(member, () =>
-        member.reject(
-          new InterruptedError("the commit was cancelled", {
-            remedy: "Read the head again to see whether it landed.",
-            cause: signal.reason,
-          }),
-        ),
+    watchSignal(member, signal, () => {
+      this.#rejectMember(
+        member,
+        new InterruptedError("the commit was cancelled", {
+          remedy: "Read the head again to see whether it landed.",
+          cause: signal.reason,
+        }),
       );
-    };
-    if (signal.aborted) {
-      abort();
-      return;
-    }
-    signal.addEventListener("abort", abort, { once: true });
-    // One signal may serve many commits, and must not keep those that are done.
-    member.unwatch = () => signal.removeEventListener("abort", abort);
+    });
   }
 
   #settle(member: Member, how: () => void): void {
     if (member.settled) return;
     member.settled = true;
     member.unwatch();
+    this.#ahead.release(member);
     how();
   }
 
@@ -180,20 +187,21 @@ export class Committer {
         this.#rejectMember(member, this.#failure);
         continue;
       }
-      this.#turn(member);
+      if (this.#largeInFlight && isLarge(member)) this.#held.push(member);
+      else this.#turn(member);
     }
   }
 
   /** One member's turn: take what its earlier attempt came to if the tip is still the same, else run it again. */
   #turn(member: Member): void {
-    const { base, latest } = member;
-    if (base !== undefined && latest !== undefined) {
+    const { latest } = member;
+    if (latest !== undefined) {
       if (this.#standsOn(member)) {
         this.#stage(member, latest);
         return;
       }
       try {
-        if (base !== this.#tip) for (const changes of latest.changes) this.#tip.checkPremise(base, changes);
+        checkPremise(member, this.#tip);
       } catch (error) {
         this.#stage(member, failedAttempt(error));
         return;
@@ -217,12 +225,14 @@ export class Committer {
     const base = this.#tip;
     member.attempts += 1;
     member.base = base;
+    member.checked = undefined;
     member.ground = this.#takenBack;
     member.latest = undefined;
+    member.memory.begin();
     let outcome: StagedAttempt<unknown> | Promise<StagedAttempt<unknown>>;
     try {
       this.#closureRuns = true;
-      outcome = member.run(base);
+      outcome = member.run(base, member.memory);
     } catch (error) {
       this.#stage(member, failedAttempt(error));
       return undefined;
@@ -230,7 +240,7 @@ export class Committer {
       this.#closureRuns = false;
     }
     if (!(outcome instanceof Promise)) {
-      this.#stage(member, stagedAttempt(outcome));
+      this.#arrive(member, stagedAttempt(outcome));
       return undefined;
     }
     return outcome.then(
@@ -247,17 +257,32 @@ export class Committer {
     const exclusive = member.attempts >= exclusiveFromAttempt;
     const inTurn = await settledWithin(attempt, exclusive ? exclusiveAttemptMs : undefined);
     if (!inTurn) {
-      // Later turns go on meanwhile; the member asks for another one when its closure is done.
-      void attempt.then(() => {
-        this.#waiting.push(member);
-        this.#takeTurns();
-      });
+      member.memory.leaveTurn();
+      this.#leave(member, attempt);
       return;
     }
     if (member.latest === undefined || member.settled) return;
     // A commit below may have failed to land meanwhile and taken this attempt's base with it.
-    if (this.#standsOn(member)) this.#stage(member, member.latest);
+    if (this.#standsOn(member)) this.#arrive(member, member.latest);
     else this.#waiting.unshift(member);
+  }
+
+  /** Stages an attempt in its turn, unless it has many keys to be read, for which it gives its turn away. */
+  #arrive(member: Member, attempt: Attempt): void {
+    member.latest = attempt;
+    if (this.#ahead.wants(member)) this.#leave(member, Promise.resolve());
+    else this.#stage(member, attempt);
+  }
+
+  /** Later turns go on meanwhile; the member asks for another one when its attempt is done and its keys are read. */
+  #leave(member: Member, attempt: Promise<void>): void {
+    this.#away.add(member);
+    void attempt.then(async () => {
+      if (this.#ahead.wants(member)) await this.#ahead.read(member);
+      this.#away.delete(member);
+      this.#waiting.push(member);
+      this.#takeTurns();
+    });
   }
 
   /** Whether a member's latest attempt saw exactly the state that the next commit builds on. */
@@ -310,16 +335,16 @@ export class Committer {
   }
 
   async #landGroup(): Promise<void> {
-    const batch = new BatchBuilder();
     const accepted: Member[] = [];
-    let group = this.#takeGroup(0);
+    let group = takeGroup(this.#staged, 0, this.#groupLimit);
+    const batch = new BatchBuilder(batchBytes(group));
     let refused = 0;
-    const planner = this.#filters.planner();
+    const planner = this.#ahead.take(group[0]) ?? this.#filters.planner();
     const beganMs = performance.now();
     try {
       while (group.length > 0) {
         await planner.probe(group.flatMap(indexChangesOf));
-        const refusal = this.#planMembers(planner, group, batch, accepted);
+        const refusal = planMembers(planner, group, batch, accepted);
         if (refusal === undefined) break;
         refused += 1;
         const later = [...group.slice(group.indexOf(refusal.member) + 1), ...this.#staged.splice(0)];
@@ -330,7 +355,7 @@ export class Committer {
           accepted.push(refusal.member);
         }
         await this.#restage(accepted, later);
-        group = this.#takeGroup(accepted.length);
+        group = takeGroup(this.#staged, accepted.length, this.#groupLimit);
       }
       if (accepted.some((member) => commitsOf(member).some(writesSomething))) await this.#events.beforeWrite();
     } catch (error) {
@@ -358,40 +383,6 @@ export class Committer {
     }
   }
 
-  /** The next members for a batch that has some already: so many, and of so many index bytes, that the batch stays writable. */
-  #takeGroup(accepted: number): Member[] {
-    let count = 0;
-    let bytes = 0;
-    for (const member of this.#staged) {
-      bytes += measureChanges(indexChangesOf(member)).bytes;
-      if (accepted + count >= this.#groupLimit || (count > 0 && bytes > groupIndexBytes)) break;
-      count += 1;
-    }
-    return this.#staged.splice(0, count);
-  }
-
-  /** Plans members in order onto the batch. Returns the first one that cannot land. */
-  #planMembers(
-    planner: CommitPlanner,
-    group: readonly Member[],
-    batch: BatchBuilder,
-    accepted: Member[],
-  ): Refusal | undefined {
-    for (const member of group) {
-      if (member.settled) return { member, attempt: undefined };
-      const planned: PlannedEntries[] = [];
-      try {
-        for (const commit of commitsOf(member)) planned.push(planner.plan(commit.indexChanges));
-      } catch (error) {
-        for (const entries of planned.reverse()) planner.withdraw(entries);
-        return { member, attempt: failedAttempt(error) };
-      }
-      for (const entries of planned) planner.stage(entries, batch);
-      accepted.push(member);
-    }
-    return undefined;
-  }
-
   /** Takes back what members have staged. */
   #discard(members: readonly Member[]): void {
     this.#takenBack += 1;
@@ -410,6 +401,7 @@ export class Committer {
     const alive = later.filter((member) => !member.settled);
     for (const member of alive) {
       member.base = undefined;
+      member.checked = undefined;
       member.latest = undefined;
       member.attempts = 0;
     }
@@ -426,6 +418,7 @@ export class Committer {
     const commits = accepted.flatMap(commitsOf);
     const writing = commits.filter(writesSomething);
     const last = writing.at(-1)?.after;
+    const isLargeBatch = accepted.some(isLarge);
     if (last !== undefined) {
       const records = new WriteSet();
       for (const commit of writing) records.addAll(commit.writes);
@@ -434,11 +427,12 @@ export class Committer {
         sysHeadKey,
         encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }),
       );
-      await this.#filters.write(batch.finish());
+      await this.#hand(batch.finish(), isLargeBatch);
       this.#head = last;
       this.#landedSinceForget += commits.length;
       if (this.#landedSinceForget >= forgetEveryCommits) {
         this.#landedSinceForget = 0;
+        advancePremises([...this.#away, ...this.#held, ...this.#waiting], last);
         last.forgetOld();
       }
       this.#events.landed(last);
@@ -446,6 +440,19 @@ export class Committer {
       durable(last, writing.length);
     }
     for (const member of accepted) this.#finish(member);
+  }
+
+  /** Hands a batch to the store and waits until it is durable. Large members do not take their turn meanwhile if it is large. */
+  async #hand(batch: WriteBatch, isLargeBatch: boolean): Promise<void> {
+    this.#largeInFlight = isLargeBatch;
+    this.#ahead.writing(batch);
+    try {
+      await this.#filters.write(batch);
+    } finally {
+      this.#largeInFlight = false;
+      this.#waiting.unshift(...this.#held.splice(0));
+    }
+    this.#ahead.written();
   }
 
   #finish(member: Member): void {
@@ -462,7 +469,7 @@ export class Committer {
   /** After a failed write nobody can know what the store holds: the handle is finished and every caller is told. */
   #fail(error: MoraineError): void {
     this.#failure ??= error;
-    const members = [...this.#staged.splice(0), ...this.#waiting.splice(0)];
+    const members = [...this.#staged.splice(0), ...this.#held.splice(0), ...this.#waiting.splice(0)];
     for (const member of members) this.#rejectMember(member, this.#failure);
   }
 }

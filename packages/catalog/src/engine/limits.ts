@@ -4,6 +4,24 @@ export const groupMembers = 64;
 /** Encoded index entries beyond which a batch takes no further member, in bytes. A single commit may hold this much by itself. */
 export const groupIndexBytes = 64 * 1024 * 1024;
 
+/**
+ * Index entries from which a commit is large: its unique keys are read before its turn, what was made of its rows is kept
+ * for further runs of its closure, and a batch begins with it, so that commits before it need not wait for its write.
+ */
+export const largeCommitEntries = 4096;
+
+/** Index entries that are made between two turns of the event loop. */
+export const derivedEntriesPerTurn = 8192;
+
+/** Large commits whose unique keys are read ahead at the same time. Those that come later wait, without a turn. */
+export const commitsReadAhead = 4;
+
+/** Index entries that a commit keeps for further runs of its closure: as many as one commit may have. */
+export const rememberedEntriesPerCommit = 1_000_000;
+
+/** Encoded inline rows that a commit keeps for further runs of its closure. */
+export const rememberedRowsPerCommit = 1_000_000;
+
 /** How often a commit's closure may run before the commit gives up (format.md 5.6). */
 export const commitAttempts = 10;
 

@@ -1,6 +1,8 @@
 import { MoraineError, StoreError } from "@moraine/codec";
-import type { IndexChange } from "@moraine/index-core";
+import { type IndexChange, measureChanges } from "@moraine/index-core";
+import { CommitMemory } from "../commit-memory.js";
 import type { Attempt, AttemptRunner, StagedCommit } from "./attempt.js";
+import { largeCommitEntries } from "./limits.js";
 import type { Tip } from "./tip.js";
 
 /** A caller's commit, or group of commits, on its way to the store. */
@@ -10,12 +12,46 @@ export interface Member {
   readonly reject: (error: unknown) => void;
   /** Stops listening to the caller's signal. */
   unwatch: () => void;
+  /** What the closure's runs share. */
+  readonly memory: CommitMemory;
   attempts: number;
   base: Tip | undefined;
+  /** What has landed since `base` and was compared with the latest attempt: no conflict up to here. */
+  checked: Tip | undefined;
   /** How often commits had been taken back when the latest attempt began. */
   ground: number;
   latest: Attempt | undefined;
   settled: boolean;
+}
+
+export function newMember(
+  run: AttemptRunner<unknown>,
+  { resolve, reject }: Pick<Member, "resolve" | "reject">,
+): Member {
+  return {
+    run,
+    resolve,
+    reject,
+    unwatch: () => undefined,
+    memory: new CommitMemory(),
+    attempts: 0,
+    base: undefined,
+    checked: undefined,
+    ground: 0,
+    latest: undefined,
+    settled: false,
+  };
+}
+
+/** Calls `abort` when the signal fires, for as long as the member is watched. */
+export function watchSignal(member: Member, signal: AbortSignal, abort: () => void): void {
+  if (signal.aborted) {
+    abort();
+    return;
+  }
+  signal.addEventListener("abort", abort, { once: true });
+  // One signal may serve many commits, and must not keep those that are done.
+  member.unwatch = () => signal.removeEventListener("abort", abort);
 }
 
 /** A member that cannot land: because an index refuses it, or without an attempt because its caller has given it up. */
@@ -34,6 +70,10 @@ export function writesSomething(commit: StagedCommit): boolean {
 
 export function indexChangesOf(member: Member): readonly IndexChange[] {
   return member.settled ? [] : commitsOf(member).flatMap((commit) => commit.indexChanges);
+}
+
+export function isLarge(member: Member): boolean {
+  return measureChanges(indexChangesOf(member)).entries >= largeCommitEntries;
 }
 
 /** Whether an attempt is done after one pass of the event loop, or within a limit where one is given. */

@@ -1,7 +1,10 @@
-import { ConstraintError, InvalidArgumentError } from "@moraine/codec";
+import { type ColumnVector, ConstraintError, InvalidArgumentError } from "@moraine/codec";
 import { checkCommitSize, checkEntryCount } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
+import type { EntryBuilder } from "../index/entry-builder.js";
 import { FileUpkeep } from "../index/file-upkeep.js";
+import { addOnce } from "../index/large-entries.js";
+import { inSlices } from "../index/row-slices.js";
 import type { TableFiles } from "../index/table-files.js";
 import { IndexUpkeep } from "../index/upkeep.js";
 import { decodeBody } from "../inline/arrow-body.js";
@@ -14,7 +17,9 @@ import { ChunkSequence, type SettledInsert, stageInsert, stageSchema } from "../
 import { type CommitInfo, stageCatalogRecords } from "../model/snapshot-record.js";
 import type { CommitDraft, CreateIndexOp, DeleteRowOp, FlushOp, InsertOp } from "../operations.js";
 import type { StagedCommit } from "./attempt.js";
+import { always, sameBytes } from "../unchanged.js";
 import { FlushDrains } from "./flush-drains.js";
+import { largeCommitEntries } from "./limits.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
 import { RowDeletes } from "./row-deletes.js";
 import { Tip } from "./tip.js";
@@ -42,7 +47,15 @@ export function prepareCommit(
   if (draft.isEmpty)
     return { after: base, changes: draft.changes, indexChanges: [], writes: new WriteSet(), facts: noFacts };
   const preparation = new Preparation(context, draft, base, info);
-  return preparation.isReady ? preparation.finish() : preparation.read().then(() => preparation.finish());
+  if (preparation.isReady) return preparation.finish();
+  if (preparation.readsState) draft.memory?.readsState();
+  const staged = preparation.read().then(() => preparation.finish());
+  return preparation.waitsForOthers || draft.memory === undefined ? staged : draft.memory.slicing(staged);
+}
+
+interface Place {
+  readonly version: bigint;
+  readonly recorded: RegisteredSchema | null;
 }
 
 class Preparation {
@@ -58,7 +71,7 @@ class Preparation {
   readonly #deadOffsets = new Map<InsertOp, Set<number>>();
   readonly #drains: FlushDrains;
   /** The schema version of each insert, and the schema recorded for it. Kept here: what others remember may be forgotten. */
-  readonly #places = new Map<InsertOp, { readonly version: bigint; readonly recorded: RegisteredSchema | null }>();
+  readonly #places = new Map<InsertOp, Place>();
   readonly #recordedSchemas: (readonly [bigint, bigint, RegisteredSchema])[] = [];
   #overlay: ReadView | undefined;
   #reader: RowReader | undefined;
@@ -129,8 +142,28 @@ class Preparation {
       this.#deletes.length === 0 &&
       this.#flushes.length === 0 &&
       this.#draft.indexOps.length === 0 &&
-      this.#inserts.every((op) => this.#placeFromMemory(op))
+      this.#inserts.every((op) => !this.#isLarge(op) && this.#placeFromMemory(op))
     );
+  }
+
+  /** Whether what is read can change by other commits. Rows that the commit itself brings, in files too, cannot. */
+  get readsState(): boolean {
+    return (
+      this.#deletes.length > 0 ||
+      this.#flushes.length > 0 ||
+      this.#draft.indexOps.some(({ kind }) => kind !== "add_file") ||
+      !this.#inserts.every((op) => this.#placeFromMemory(op))
+    );
+  }
+
+  /** Whether it waits for the store or for data files, and not only between slices of its own work. */
+  get waitsForOthers(): boolean {
+    return this.readsState || this.#draft.indexOps.some((op) => op.kind === "add_file" && op.entries === "scoped-read");
+  }
+
+  /** Whether its entries are many: they are then made in slices, and once only. */
+  #isLarge(op: InsertOp): boolean {
+    return op.rowCount >= largeCommitEntries && this.#upkeep.of(op.tableId).length > 0;
   }
 
   /** Finds out under which schema version an insert goes, and what is recorded for it, if that is remembered. */
@@ -184,6 +217,7 @@ class Preparation {
       deletes,
     });
     await files.run();
+    for (const op of this.#inserts) if (this.#isLarge(op)) await this.#indexLargeInsert(op);
     await deletes.removeFileEntries(files);
   }
 
@@ -215,7 +249,7 @@ class Preparation {
     for (const op of this.#inserts) {
       const insert = this.#settle(op, writes);
       stageInsert(insert, this.#draft.snapshotId, sequence, writes);
-      this.#indexInsert(insert);
+      if (!this.#isLarge(op)) this.#indexInsert(insert);
     }
     this.#drains.stage(this.#deleter, writes);
     this.#deleter?.stage(this.#draft.snapshotId, writes);
@@ -229,18 +263,58 @@ class Preparation {
   }
 
   #settle(op: InsertOp, writes: WriteSet): SettledInsert {
-    const place = this.#places.get(op);
-    if (place === undefined) throw new Error("an insert was staged before its schema was read");
-    const { version, recorded } = place;
-    this.#refuseOutdatedColumns(op);
+    const insert = this.#settled(op);
+    const { version, recorded } = this.#placeOf(op);
     stageSchema(op.tableId, version, recorded, op.schema, writes);
     if (recorded === null) this.#recordedSchemas.push([op.tableId, version, op.schema]);
+    return insert;
+  }
+
+  #settled(op: InsertOp): SettledInsert {
+    const { version, recorded } = this.#placeOf(op);
+    this.#refuseOutdatedColumns(op);
     return { op, schemaVersion: version, schema: recorded ?? op.schema, dead: this.#deadOffsets.get(op) ?? new Set() };
   }
 
-  #indexInsert({ op, schema, dead }: SettledInsert): void {
+  #placeOf(op: InsertOp): Place {
+    const place = this.#places.get(op);
+    if (place === undefined) throw new Error("an insert was staged before its schema was read");
+    return place;
+  }
+
+  #indexInsert(insert: SettledInsert): void {
+    const { op, dead } = insert;
     const builders = this.#upkeep.of(op.tableId);
     if (builders.length === 0 || dead.size === op.rowCount) return;
+    const vectors = this.#vectorsOf(insert, builders);
+    const rowIds = denseRowIds(op.rowIdStart, op.rowCount);
+    for (const builder of builders) builder.addRows(vectors, rowIds, aliveRows(insert));
+  }
+
+  async #indexLargeInsert(op: InsertOp): Promise<void> {
+    const insert = this.#settled(op);
+    const derive = async (builders: readonly EntryBuilder[]): Promise<void> => {
+      const vectors = this.#vectorsOf(insert, builders);
+      const rowIds = denseRowIds(op.rowIdStart, op.rowCount);
+      const alive = aliveRows(insert);
+      for (const builder of builders)
+        await inSlices(op.rowCount, alive, (slice) => builder.addRows(vectors, rowIds, slice));
+    };
+    const builders = this.#upkeep.of(op.tableId);
+    if (insert.dead.size === op.rowCount) return;
+    // Which rows die may differ from one run of the closure to the next.
+    if (insert.dead.size > 0) {
+      await derive(builders);
+      return;
+    }
+    const { tableId, rowIdStart, rowCount: count } = op;
+    // A stored chunk is the caller's own buffer.
+    const unchanged = op.schemaVersion === undefined ? always : sameBytes([op.body]);
+    const rows = { tableId, rowIdStart, count, origin: [op.body, insert.schema], unchanged };
+    await addOnce(this.#draft, builders, rows, derive);
+  }
+
+  #vectorsOf({ op, schema }: SettledInsert, builders: readonly EntryBuilder[]): Map<bigint, ColumnVector> {
     const columns = IndexUpkeep.columnsOf(builders).map((columnId) => {
       const column = this.#draft.get("column", op.tableId, columnId);
       const name = column?.columnName;
@@ -251,11 +325,7 @@ class Preparation {
       }
       return { columnId, name, columnType: column.columnType, initialDefault: column.initialDefault };
     });
-    const vectors = decodeChunk(schema.parsed, op.parts ?? decodeBody(op.body, op.rowCount), columns);
-    const rowIds = denseRowIds(op.rowIdStart, op.rowCount);
-    const rows =
-      dead.size === 0 ? undefined : Uint32Array.from({ length: op.rowCount }, (_, i) => i).filter((i) => !dead.has(i));
-    for (const builder of builders) builder.addRows(vectors, rowIds, rows);
+    return decodeChunk(schema.parsed, op.parts ?? decodeBody(op.body, op.rowCount), columns);
   }
 
   /** Rows are encoded when their verb runs. Columns that changed afterwards in the same commit would not match their names. */
@@ -269,4 +339,10 @@ class Preparation {
       { remedy: "Change the columns first, then insert." },
     );
   }
+}
+
+/** Positions of a chunk's rows that outlive the commit; `undefined` for all. */
+function aliveRows({ op, dead }: SettledInsert): Uint32Array | undefined {
+  if (dead.size === 0) return undefined;
+  return Uint32Array.from({ length: op.rowCount }, (_, i) => i).filter((i) => !dead.has(i));
 }

@@ -32,6 +32,11 @@ export class Tip {
     return this.#discarded;
   }
 
+  /** Whether this tip is a commit's that came after the one of `base`, and that one was not taken back. */
+  isOnTopOf(base: Tip): boolean {
+    return !base.#discarded && base.#depth < this.#depth;
+  }
+
   /** Lets go of tips that are older than the window. */
   forgetOld(): void {
     const keepFrom = this.#depth - premiseHistoryCommits;

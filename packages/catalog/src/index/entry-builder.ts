@@ -28,6 +28,8 @@ export class EntryBuilder {
   #additions: IndexKeyBuilder | undefined;
   #derivedRemovals: IndexKeyBuilder | undefined;
   #suppliedRemovals: IndexKeyBuilder | undefined;
+  /** Additions that are made already. */
+  readonly #made: IndexKeys[] = [];
 
   constructor(context: IndexContext, isNew: boolean) {
     this.context = context;
@@ -64,6 +66,20 @@ export class EntryBuilder {
     this.#suppliedRemovals.append(this.#convert(values, path), rowId);
   }
 
+  /** Adds entries of this index that are made already. */
+  addKeys(keys: IndexKeys): void {
+    this.#made.push(keys);
+  }
+
+  /** A builder for the same index whose additions can be taken by themselves. */
+  apart(): EntryBuilder {
+    return new EntryBuilder(this.context, this.isNew);
+  }
+
+  takeAdditions(): IndexKeys | undefined {
+    return keysOf(this.#additions);
+  }
+
   /**
    * What the commit does to the index. A poisoned index enforces nothing any more, so a duplicate is dropped there; one that is
    * still building refuses it like a ready one, as nothing here could mark it.
@@ -82,6 +98,8 @@ export class EntryBuilder {
     if (additions !== undefined || derived !== undefined) {
       changes.push({ ...common, additions, removals: derived, guardRemovals: !ready });
     }
+    for (const made of this.#made)
+      changes.push({ ...common, additions: made, removals: undefined, guardRemovals: !ready });
     return changes;
   }
 

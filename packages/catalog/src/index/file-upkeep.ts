@@ -15,6 +15,8 @@ import {
   type SingleDeletes,
 } from "./dead-rows.js";
 import type { EntryBuilder, VectorsByColumn } from "./entry-builder.js";
+import { always } from "../unchanged.js";
+import { addOnce } from "./large-entries.js";
 import {
   addBackfill,
   addFileEntries,
@@ -170,7 +172,7 @@ export class FileUpkeep {
   }
 
   async #addFile(op: AddFileOp): Promise<void> {
-    const { draft, upkeep, view, deletes } = this.#context;
+    const { draft, upkeep } = this.#context;
     const file = draft.get("data_file", op.tableId, op.dataFileId);
     if (file === undefined || file.recordCount === 0n) return;
     const coveredByBackfill = new Set(
@@ -179,13 +181,33 @@ export class FileUpkeep {
     const builders = upkeep.of(op.tableId).filter((builder) => !coveredByBackfill.has(builder.indexId));
     if (builders.length === 0) return;
     if (op.entries === "scoped-read") {
-      if (await this.#dataFiles(file).embedsRowIds(draft, file)) throw embeddedIds(file);
-      const dead = await deadPositionsAfter(this.#dataFiles(file), draft, view, file, deletes);
-      await this.#scan(file, builders, alivePositions(file, dead), add);
+      await this.#scanNewFile(file, builders);
       return;
     }
     const dead = await this.#deadInNewFile(file, this.#fates.get(op.dataFileId));
-    for (const builder of builders) addFileEntries(builder, file, op.entries, dead);
+    for (const builder of builders) await addFileEntries(draft, builder, file, op.entries, dead);
+  }
+
+  async #scanNewFile(file: DataFile, builders: readonly EntryBuilder[]): Promise<void> {
+    const { draft, view, deletes } = this.#context;
+    const files = this.#dataFiles(file);
+    const scan = async (into: readonly EntryBuilder[], positions?: Uint32Array): Promise<void> => {
+      if (await files.embedsRowIds(draft, file)) throw embeddedIds(file);
+      await this.#scan(file, into, positions, add);
+    };
+    if (this.#fates.has(file.dataFileId) || deletes.positionsIn(file.tableId, file.dataFileId).size > 0) {
+      await scan(builders, alivePositions(file, await deadPositionsAfter(files, draft, view, file, deletes)));
+      return;
+    }
+    // Nobody else knows the file yet: all of its rows live.
+    const rows = {
+      tableId: file.tableId,
+      rowIdStart: file.rowIdStart ?? 0n,
+      count: Number(file.recordCount),
+      origin: files.originOf(draft, file),
+      unchanged: always,
+    };
+    await addOnce(draft, builders, rows, (into) => scan(into));
   }
 
   /** Rows of a file that the commit which adds it deletes again. Their entries are never written. */

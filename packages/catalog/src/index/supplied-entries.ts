@@ -1,8 +1,13 @@
-import { ConstraintError, type EntityValue } from "@moraine/codec";
-import type { FileIndexEntry, FileIndexRemoval, FileIndexVectors, IndexEntry } from "../operations.js";
+import { type ColumnVector, ConstraintError, type EntityValue } from "@moraine/codec";
+import { nextTurn } from "@moraine/store";
+import { derivedEntriesPerTurn, largeCommitEntries } from "../engine/limits.js";
+import type { CommitDraft, FileIndexEntry, FileIndexRemoval, FileIndexVectors, IndexEntry } from "../operations.js";
 import { checkArray, checkObject } from "../verbs/arguments.js";
+import { sameBytes, sameElements } from "../unchanged.js";
 import { incomplete, RowCover } from "./completeness.js";
 import type { EntryBuilder } from "./entry-builder.js";
+import { addOnce } from "./large-entries.js";
+import { inSlices } from "./row-slices.js";
 
 type DataFile = EntityValue["data_file"];
 
@@ -14,13 +19,53 @@ export function inDenseRange(file: Pick<DataFile, "rowIdStart" | "recordCount">,
   return file.rowIdStart === undefined || (rowId >= file.rowIdStart && rowId < file.rowIdStart + file.recordCount);
 }
 
-/** Adds a caller's entries for the rows of a new file: one for each row that the same commit does not delete again. */
-export function addFileEntries(
+/**
+ * Adds a caller's entries for the rows of a new file: one for each row that the same commit does not delete again. Yields to
+ * the event loop between slices.
+ */
+export async function addFileEntries(
+  draft: CommitDraft,
   builder: EntryBuilder,
   file: DataFile,
   entries: readonly FileIndexEntry[] | readonly FileIndexVectors[],
   dead: ReadonlySet<number>,
-): void {
+): Promise<void> {
+  const vectors = entries.find((entry): entry is FileIndexVectors => {
+    return entry.index === builder.indexId && "columns" in entry;
+  });
+  const derive = async ([into = builder]: readonly EntryBuilder[]): Promise<void> => {
+    await deriveFileEntries(into, file, entries, dead);
+  };
+  // Which rows die may differ from one run of the closure to the next.
+  if (dead.size > 0 || file.recordCount < largeCommitEntries) {
+    await derive([builder]);
+    return;
+  }
+  const buffers = vectors === undefined ? undefined : buffersOf(vectors);
+  const rows = {
+    tableId: file.tableId,
+    rowIdStart: file.rowIdStart ?? 0n,
+    count: Number(file.recordCount),
+    origin: [...(buffers ?? [entries]), file.path, file.recordCount],
+    unchanged: buffers === undefined ? sameElements(entries) : sameBytes(buffers),
+  };
+  await addOnce(draft, [builder], rows, derive);
+}
+
+/** What vectors hold, whichever objects describe them. */
+function buffersOf({ columns }: FileIndexVectors): unknown[] {
+  if (!Array.isArray(columns)) return [columns];
+  // They are checked when they are read.
+  const vectors = columns as readonly (Partial<ColumnVector> | null | undefined)[];
+  return vectors.flatMap((column) => [column?.values, column?.type, column?.length, column?.validity, column?.offsets]);
+}
+
+async function deriveFileEntries(
+  builder: EntryBuilder,
+  file: DataFile,
+  entries: readonly FileIndexEntry[] | readonly FileIndexVectors[],
+  dead: ReadonlySet<number>,
+): Promise<void> {
   const rows = Number(file.recordCount);
   const start = file.rowIdStart ?? 0n;
   const own: number[] = [];
@@ -32,11 +77,19 @@ export function addFileEntries(
         remedy: "Give either one set of vectors for the whole file, or one entry for each row.",
       });
     }
-    addVectors(builder, entries[vectorsAt] as FileIndexVectors, `entries[${vectorsAt}].columns`, rows, start, dead);
+    await addVectors(
+      builder,
+      entries[vectorsAt] as FileIndexVectors,
+      `entries[${vectorsAt}].columns`,
+      rows,
+      start,
+      dead,
+    );
     return;
   }
   const cover = new RowCover(rows);
-  for (const at of own) {
+  for (const [n, at] of own.entries()) {
+    if (n % derivedEntriesPerTurn === derivedEntriesPerTurn - 1) await nextTurn();
     const { ordinal, values } = entries[at] as FileIndexEntry;
     if (!Number.isSafeInteger(ordinal) || ordinal < 0 || ordinal >= rows) {
       throw new ConstraintError(
@@ -57,14 +110,14 @@ export function addFileEntries(
   }
 }
 
-function addVectors(
+async function addVectors(
   builder: EntryBuilder,
   entry: FileIndexVectors,
   argument: string,
   rows: number,
   start: bigint,
   dead: ReadonlySet<number>,
-): void {
+): Promise<void> {
   const columns = checkArray(entry.columns, argument);
   for (const [at, column] of columns.entries()) checkObject(column, `${argument}[${at}]`);
   if (columns.length !== builder.context.columnIds.length || columns.some((column) => column.length !== rows)) {
@@ -74,7 +127,7 @@ function addVectors(
   for (let i = 0; i < rows; i++) rowIds[i] = start + BigInt(i);
   const alive =
     dead.size === 0 ? undefined : Uint32Array.from({ length: rows }, (_, i) => i).filter((i) => !dead.has(i));
-  builder.addVectors(columns, rowIds, alive);
+  await inSlices(rows, alive, (slice) => builder.addVectors(columns, rowIds, slice));
 }
 
 /** Takes out a caller's entries for rows that die in a file: exactly as many as die, each once. */

@@ -19,6 +19,7 @@ import { type DataStoreSet, type ReadView, resolveDataPath, rowKey } from "@mora
 import { rangeOfPrefix } from "../engine/load-state.js";
 import type { ColumnNames } from "../inline/column-names.js";
 import type { CatalogReader } from "../model/state.js";
+import type { Origin } from "../remembered.js";
 
 /** Gives the data and delete files of a table in the form in which they are read. */
 export class TableFiles {
@@ -54,6 +55,13 @@ export class TableFiles {
       nameMap: nameMapOf(reader, file),
       footers: this.#footers,
     };
+  }
+
+  /** Everything that decides what a new file holds and how it is read. An object that a file names never changes. */
+  originOf(reader: CatalogReader, file: EntityValue["data_file"]): Origin {
+    const { fileSizeBytes, footerSize, recordCount, encryptionKey, mappingId } = file;
+    const path = this.pathOf(reader, file.tableId, file.path, file.pathIsRelative);
+    return [path, fileSizeBytes, footerSize, recordCount, encryptionKey, mappingId];
   }
 
   /** Where a new object of a table goes, for files that moraine itself writes. */

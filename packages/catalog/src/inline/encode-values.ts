@@ -1,9 +1,6 @@
 import type { IndexableType, IndexValue } from "@moraine/codec";
 import type { BodyBuffer } from "./arrow-body.js";
 
-const utf8 = new TextEncoder();
-const empty: BodyBuffer = new Uint8Array(0);
-
 /** The memory of a typed array. */
 export function bytesOf(array: ArrayBufferView): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -49,17 +46,22 @@ export function encodeValues(type: IndexableType, values: readonly IndexValue[],
 }
 
 function encodeVariable(values: readonly IndexValue[], buffers: BodyBuffer[]): void {
-  const encoded = values.map((value) =>
-    typeof value === "string" ? utf8.encode(value) : value instanceof Uint8Array ? value : empty,
-  );
   const offsets = new Int32Array(values.length + 1);
   let total = 0;
-  encoded.forEach((bytes, i) => {
-    total += bytes.byteLength;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (typeof value === "string") total += Buffer.byteLength(value);
+    else if (value instanceof Uint8Array) total += value.byteLength;
     offsets[i + 1] = total;
-  });
+  }
   const data = new Uint8Array(total);
-  encoded.forEach((bytes, i) => data.set(bytes, offsets[i] ?? 0));
+  // A view that writes text where it belongs: an array for each text costs more than the text.
+  const text = Buffer.from(data.buffer);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (typeof value === "string") text.write(value, offsets[i] ?? 0);
+    else if (value instanceof Uint8Array) data.set(value, offsets[i]);
+  }
   buffers.push(bytesOf(offsets), data);
 }
 

@@ -1,7 +1,9 @@
 import { CorruptionError, InvalidArgumentError, type RowId, type TableId, UnsupportedError } from "@moraine/codec";
 import { DataType, type RecordBatch, Table } from "apache-arrow";
+import { largeCommitEntries } from "../engine/limits.js";
 import { quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
+import { always, sameElements } from "../unchanged.js";
 import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { fieldType, typeText } from "./arrow-access.js";
@@ -19,6 +21,7 @@ import { arrowRows } from "./arrow-stream.js";
 import { checkChunkColumn } from "./chunk-check.js";
 import { type InlineShape, inlineShape, topLevelColumns } from "./columns.js";
 import { encodeRows, type PlainRow, type WritableColumn } from "./encode-rows.js";
+import type { InlineContent } from "./content.js";
 import { inlineRowsPerInsert } from "./limits.js";
 import { checkOwnArrow, isArrow } from "./own-arrow.js";
 
@@ -60,7 +63,7 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
   const { rows } = args;
-  const chunks = chunksOf(draft, tableId, rows);
+  const chunks = contentOf(draft, tableId, rows);
   const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
   if (total === 0) {
     throw new InvalidArgumentError("rows is empty", {
@@ -83,9 +86,28 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
   return first as RowId;
 }
 
-type ChunkContent = Pick<InsertOp, "schemaVersion" | "schema" | "body" | "parts" | "rowCount">;
+/** The chunks of some rows. Many rows are encoded once, however often the closure runs. */
+function contentOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): readonly InlineContent[] {
+  const { memory } = draft;
+  const count = rowCountOf(rows);
+  if (memory === undefined || count < largeCommitEntries) return chunksOf(draft, tableId, rows);
+  const origin = [rows, inlineShape(draft, tableId)];
+  const known = memory.encoded.find(origin);
+  if (known !== undefined) return known;
+  // Arrow data is not changed by anybody. A list may be filled anew for each run.
+  const unchanged = isPlainRows(rows) ? sameElements(rows) : always;
+  const chunks = chunksOf(draft, tableId, rows);
+  memory.encoded.keep(origin, unchanged, chunks, count);
+  return chunks;
+}
 
-function chunksOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): ChunkContent[] {
+/** Rows that are still to be encoded. A stored chunk has none. */
+function rowCountOf(rows: InlineRows): number {
+  if (typeof rows === "object" && isArrow(rows)) return rows.numRows;
+  return isPlainRows(rows) ? rows.length : 0;
+}
+
+function chunksOf(draft: CommitDraft, tableId: TableId, rows: InlineRows): InlineContent[] {
   if (typeof rows === "object" && isArrow(rows)) return chunksOfArrow(inlineShape(draft, tableId), rows);
   if (!isPlainRows(rows)) return [checkedChunk(draft, tableId, rows)];
   if (rows.length === 0) return [];
@@ -98,7 +120,7 @@ function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {
   return Array.isArray(rows);
 }
 
-function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkInput): ChunkContent {
+function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkInput): InlineContent {
   checkObject(chunk, "rows");
   const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
   if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
@@ -197,7 +219,7 @@ function hasTypeOf(type: DataType, column: WritableColumn): boolean {
   }
 }
 
-function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBatch): ChunkContent[] {
+function chunksOfArrow({ columns, schema }: InlineShape, input: Table | RecordBatch): InlineContent[] {
   checkOwnArrow(input);
   const table = input instanceof Table ? input : new Table([input]);
   const names = columns.map((column) => column.name);

@@ -19,9 +19,11 @@ export interface StagedOperation {
   readonly kind: string;
 }
 
-export interface DraftOptions {
+export interface DraftOptions<Memory = undefined> {
   /** Makes the uuid of a new schema, table or view. */
   readonly newUuid: () => string;
+  /** What the commit keeps from one draft to the next, when its closure runs again. */
+  readonly memory?: Memory;
 }
 
 /** A point to return to. Valid for the draft that made it, until the draft goes back behind it. */
@@ -56,8 +58,10 @@ type Step =
 export class Draft<
   InlineOp extends StagedOperation = StagedOperation,
   IndexOp extends StagedOperation = StagedOperation,
+  Memory = unknown,
 > extends ContentReader {
   readonly base: CatalogState;
+  readonly memory: Memory | undefined;
   /** The snapshot that this commit makes if it lands. */
   readonly snapshotId: bigint;
   readonly inlineOps: InlineOp[] = [];
@@ -72,9 +76,10 @@ export class Draft<
   #netChanges: readonly EntityChange[] | undefined;
   #changeSet: ChangeSet | undefined;
 
-  constructor(base: CatalogState, options: DraftOptions) {
+  constructor(base: CatalogState, options: DraftOptions<Memory>) {
     super(base.cloneContent());
     this.base = base;
+    this.memory = options.memory;
     this.snapshotId = base.head.snapshotId + 1n;
     this.#newUuid = options.newUuid;
     this.#nextCatalogId = base.head.nextCatalogId;

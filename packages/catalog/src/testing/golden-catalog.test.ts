@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Draft } from "../model/draft.js";
 import { stageCatalogRecords, stageHead } from "../model/snapshot-record.js";
 import type { CatalogState } from "../model/state.js";
-import type { CommitDraft, IndexOp, InlineOp } from "../operations.js";
+import type { CommitDraft } from "../operations.js";
 import { Transaction } from "../transaction.js";
 import { actualBatch, expectedBatch, GoldenNormaliser } from "./golden-compare.js";
 import { type GoldenItem, type GoldenOperation, readGoldenStore } from "./golden-data.js";
@@ -75,7 +75,7 @@ class Run {
     const snapshots: number[] = [];
     const returns: unknown[][] = [];
     for (const operations of members) {
-      const draft: CommitDraft = new Draft<InlineOp, IndexOp>(this.#state, { newUuid: () => `uuid ${++this.#uuids}` });
+      const draft: CommitDraft = new Draft(this.#state, { newUuid: () => `uuid ${++this.#uuids}` });
       returns.push(runOperations(new Transaction(draft), operations, { ...catalogHandlers, ...rowMarks(draft) }));
       if (!draft.isEmpty) this.#state = stageCatalogRecords(draft, { timeMicros: 1_800_000_000_000_000n }, batch);
       snapshots.push(Number(this.#state.head.snapshotId));
