@@ -55,7 +55,7 @@ export class Engine {
   async durable(sequence: bigint): Promise<void> {
     await this.flushes.join();
     // The second half of a pair: a flush that reports success must have moved the engine's own mark.
-    if (BigInt(this.db.status().durable_seq) < sequence) {
+    if (this.#loops.durableSequence(this.db) < sequence) {
       throw new StoreError("a flush succeeded without making its writes durable", {
         remedy: "Open the store again and report this.",
       });

@@ -35,5 +35,7 @@ export interface StoreLoops {
   write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint>;
   /** Settles when everything written before is durable. */
   flush(db: Db): Promise<void>;
+  /** The sequence number up to which everything is durable. */
+  durableSequence(db: Db): bigint;
   snapshot(db: Db): Promise<SlateSnapshotHandle>;
 }

@@ -46,6 +46,7 @@ export const plainLoops: StoreLoops = {
     }
   },
   flush: (db) => db.flush(),
+  durableSequence: (db) => BigInt(db.status().durable_seq),
   snapshot: (db) => db.snapshot(),
 };
 

@@ -113,6 +113,7 @@ NAPI_MODULE_INIT() {
 	    {"writeEnd", Loop<WriteEndCall>},
 	    {"writeAbort", Loop<WriteAbortCall>},
 	    {"flush", Loop<FlushCall>},
+	    {"durableSequence", Loop<DurableSequenceCall>},
 	    {"snapshot", Loop<SnapshotCall>},
 	    {"releaseSnapshot", Loop<ReleaseSnapshotCall>},
 	};

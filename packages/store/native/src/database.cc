@@ -1,4 +1,4 @@
-// flush and snapshot: one future each. They are made with every commit, so they must neither leak nor cost the main
+// flush, snapshot and status: calls that come with every commit, so that they must neither leak nor cost the main
 // thread much.
 #include "loops.h"
 
@@ -117,6 +117,27 @@ template <class CALL> static napi_value StartCall(napi_env env, napi_callback_in
 //! flush(db): a promise that is settled when what was written before is durable.
 napi_value FlushCall(napi_env env, napi_callback_info info) {
 	return StartCall<Flush>(env, info, "flush");
+}
+
+//! durableSequence(db): the sequence number up to which everything is durable. The library's status has it first.
+napi_value DurableSequenceCall(napi_env env, napi_callback_info info) {
+	Arguments arguments(env, info, "durableSequence");
+	uint64_t handle;
+	if (!arguments.Handle(0, handle)) {
+		return nullptr;
+	}
+	Reference db(Readable::DB, handle);
+	RustCallStatus status;
+	RustBuffer record = api.db_status(db.Release(), &status);
+	if (status.code != 0) {
+		napi_throw(env, MakeError(env, TakeFailure(status)));
+		return nullptr;
+	}
+	const uint64_t sequence = ReadU64(record.data);
+	FreeBuffer(record);
+	napi_value result = nullptr;
+	napi_create_bigint_uint64(env, sequence, &result);
+	return result;
 }
 
 //! snapshot(db): a promise of the handle of a snapshot. Give it back with `releaseSnapshot`, once.

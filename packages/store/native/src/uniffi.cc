@@ -27,6 +27,7 @@ static const Checksum CHECKSUMS[] = {
     {"uniffi_slatedb_uniffi_checksum_method_db_write_with_options", 13580},
     {"uniffi_slatedb_uniffi_checksum_method_db_flush", 42157},
     {"uniffi_slatedb_uniffi_checksum_method_db_snapshot", 53137},
+    {"uniffi_slatedb_uniffi_checksum_method_db_status", 33776},
     {"uniffi_slatedb_uniffi_checksum_method_dbsnapshot_get", 52436},
     {"uniffi_slatedb_uniffi_checksum_method_dbsnapshot_scan_with_options", 63293},
     {"uniffi_slatedb_uniffi_checksum_method_dbreader_get", 53337},
@@ -89,6 +90,7 @@ static void FindFunctions(Symbols &symbols, Api &found) {
 	symbols.Find(found.db_write, function + "method_db_write_with_options");
 	symbols.Find(found.db_flush, function + "method_db_flush");
 	symbols.Find(found.db_snapshot, function + "method_db_snapshot");
+	symbols.Find(found.db_status, function + "method_db_status");
 }
 
 //! Whether `rust_future_free` forgets a reference, found out on a future that is never polled. UniFFI 0.30.0 to 0.31.0

@@ -71,6 +71,7 @@ struct Api {
 	uint64_t (*db_write)(uint64_t db, uint64_t batch, RustBuffer options);
 	uint64_t (*db_flush)(uint64_t db);
 	uint64_t (*db_snapshot)(uint64_t db);
+	RustBuffer (*db_status)(uint64_t db, RustCallStatus *status);
 
 	//! Whether freeing a future leaves one reference of it behind (see `MeasureFutureLeak`).
 	bool futures_leak = false;

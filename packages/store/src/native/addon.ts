@@ -33,6 +33,8 @@ export interface NativeAddon {
   writeEnd(batch: NativeBatch): Promise<bigint>;
   writeAbort(batch: NativeBatch): void;
   flush(db: unknown): Promise<void>;
+  /** The sequence number up to which everything is durable. */
+  durableSequence(db: unknown): bigint;
   /** Gives a handle that has to be released once. */
   snapshot(db: unknown): Promise<bigint>;
   releaseSnapshot(snapshot: bigint): void;
@@ -82,6 +84,7 @@ export function isAddon(module: unknown): module is NativeAddon {
     "writeEnd",
     "writeAbort",
     "flush",
+    "durableSequence",
     "snapshot",
     "releaseSnapshot",
   ];

@@ -23,6 +23,7 @@ function addonWith(functions: Partial<NativeAddon>): NativeAddon {
     writeEnd: unused,
     writeAbort: unused,
     flush: unused,
+    durableSequence: unused,
     snapshot: unused,
     releaseSnapshot: () => undefined,
     ...functions,

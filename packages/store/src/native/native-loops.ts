@@ -64,6 +64,14 @@ export class NativeLoops implements StoreLoops {
     }
   }
 
+  durableSequence(db: Db): bigint {
+    try {
+      return this.#addon.durableSequence(db.uniffiHandle);
+    } catch (error) {
+      throw bindingErrorFrom(error);
+    }
+  }
+
   async snapshot(db: Db): Promise<NativeSnapshot> {
     try {
       return new NativeSnapshot(this.#addon, await this.#addon.snapshot(db.uniffiHandle));

@@ -82,6 +82,7 @@ const functions: Readonly<Record<keyof NativeAddon, readonly Argument[]>> = {
   writeEnd: [openBatch],
   writeAbort: [openBatch],
   flush: [handle],
+  durableSequence: [handle],
   snapshot: [handle],
   releaseSnapshot: [handle],
 };
