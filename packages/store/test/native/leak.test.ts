@@ -19,9 +19,9 @@ const plainCalls = 60_000;
 const allKinds =
   "one-in-memory,one-in-tables,many-in-memory,many-in-tables,absent,scan,short-scan,snapshot,write".split(",");
 
-const canMeasure = nativeLoopsAvailable("memory of the native loops") && !isSanitized;
+const available = nativeLoopsAvailable("memory of the native loops") && !isSanitized;
 
-describe.skipIf(!canMeasure)("memory that calls leave behind", () => {
+describe.skipIf(!available)("memory that calls leave behind", () => {
   let sources: CompiledSources;
   beforeAll(() => {
     const names = ["databases", "garbage", "leak-process"];

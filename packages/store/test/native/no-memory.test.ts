@@ -4,9 +4,9 @@ import { compileSources, type CompiledSources } from "../compiled-sources.js";
 import { isSanitized, runToEnd } from "./child.js";
 
 const canLimit = process.platform === "linux" && !isSanitized;
-const canRun = nativeLoopsAvailable("memory that native calls do not get") && canLimit;
+const available = nativeLoopsAvailable("memory that native calls do not get") && canLimit;
 
-describe.skipIf(!canRun)("native calls that get no memory", () => {
+describe.skipIf(!available)("native calls that get no memory", () => {
   let sources: CompiledSources;
   beforeAll(() => {
     const names = ["databases", "no-memory-process"];

@@ -33,7 +33,9 @@ function failingLate(): WriteBatch {
 /** A batch whose second entry has an empty key, which the library refuses. */
 const failing: WriteBatch = { count: 2, data: bytes(`${numberedKey(0)}wrongx`), ends: Uint32Array.of(7, 12, 12, 13) };
 
-describe.skipIf(!nativeLoopsAvailable("order of native writes"))("native writes", () => {
+const available = nativeLoopsAvailable("order of native writes");
+
+describe.skipIf(!available)("native writes", () => {
   async function firstValue(db: Db): Promise<string | undefined> {
     return text(valueAt(await nativeLoops().getMany(db, packKeys([bytes(numberedKey(0))]), false), 0));
   }
