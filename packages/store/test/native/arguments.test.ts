@@ -100,192 +100,180 @@ function refusal(call: () => unknown): unknown {
   }
 }
 
-describe.skipIf(!nativeLoopsAvailable("arguments of the addon"))(
-  "the addon's functions refuse what does not fit",
-  () => {
-    let given: Given;
-    beforeEach(async () => {
-      const addon = nativeAddon();
-      const db = await openDb(memoryPlace());
-      await writeEntries(nativeLoops(), db, numberedEntries(3000));
-      given = { addon, db, cursor: addon.scan(0, db.uniffiHandle, range, options) };
-    });
+const available = nativeLoopsAvailable("arguments of the addon");
 
-    const functionOf = (name: string): AnyFunction => {
-      const found: unknown = new Map<string, unknown>(Object.entries(given.addon)).get(name);
-      if (typeof found !== "function") throw new Error(`the addon has no ${name}`);
-      return found as AnyFunction;
-    };
+describe.skipIf(!available)("the addon's functions refuse what does not fit", () => {
+  let given: Given;
+  beforeEach(async () => {
+    const addon = nativeAddon();
+    const db = await openDb(memoryPlace());
+    await writeEntries(nativeLoops(), db, numberedEntries(3000));
+    given = { addon, db, cursor: addon.scan(0, db.uniffiHandle, range, options) };
+  });
 
-    test("every function that the addon exports is tested here", () => {
-      expect(Object.keys(given.addon).sort()).toEqual(Object.keys(functions).sort());
-    });
+  const functionOf = (name: string): AnyFunction => {
+    const found: unknown = new Map<string, unknown>(Object.entries(given.addon)).get(name);
+    if (typeof found !== "function") throw new Error(`the addon has no ${name}`);
+    return found as AnyFunction;
+  };
 
-    test.each(Object.entries(functions))("%s: each argument of another type, and too few of them", (name, list) => {
-      const call = functionOf(name);
-      // A snapshot may be released only once, so this one is never given one that is right.
-      const good = list.map((argument) => argument.good(given));
-      let refused = 0;
-      for (const [at, argument] of list.entries()) {
-        for (const [type, value] of Object.entries(values)) {
-          if (argument.alsoGood?.includes(type as ValueName) === true) continue;
-          const args = good.with(at, value);
-          expect([type, refusal(() => call(...args))]).toEqual([type, expect.objectContaining(argumentError)]);
-          refused += 1;
-        }
+  test("every function that the addon exports is tested here", () => {
+    expect(Object.keys(given.addon).sort()).toEqual(Object.keys(functions).sort());
+  });
+
+  test.each(Object.entries(functions))("%s: each argument of another type, and too few of them", (name, list) => {
+    const call = functionOf(name);
+    // A snapshot may be released only once, so this one is never given one that is right.
+    const good = list.map((argument) => argument.good(given));
+    let refused = 0;
+    for (const [at, argument] of list.entries()) {
+      for (const [type, value] of Object.entries(values)) {
+        if (argument.alsoGood?.includes(type as ValueName) === true) continue;
+        const args = good.with(at, value);
+        expect([type, refusal(() => call(...args))]).toEqual([type, expect.objectContaining(argumentError)]);
+        refused += 1;
       }
-      for (let count = 0; count < list.length - (optional[name as keyof NativeAddon] ?? 0); count++) {
-        expect(refusal(() => call(...good.slice(0, count)))).toMatchObject(argumentError);
-      }
-      expect(refused).toBeGreaterThan(0);
-    });
+    }
+    for (let count = 0; count < list.length - (optional[name as keyof NativeAddon] ?? 0); count++) {
+      expect(refusal(() => call(...good.slice(0, count)))).toMatchObject(argumentError);
+    }
+    expect(refused).toBeGreaterThan(0);
+  });
 
-    test("kinds of readables that there are not", () => {
-      const { addon, db } = given;
-      const call = addon.getMany.bind(addon) as AnyFunction;
-      for (const wrong of [3, 255, 0xffff_ffff]) {
-        expect(refusal(() => call(wrong, db.uniffiHandle, whole.data, whole.ends, 1, 1, 1))).toMatchObject(
-          argumentError,
-        );
-      }
-    });
+  test("kinds of readables that there are not", () => {
+    const { addon, db } = given;
+    const call = addon.getMany.bind(addon) as AnyFunction;
+    for (const wrong of [3, 255, 0xffff_ffff]) {
+      expect(refusal(() => call(wrong, db.uniffiHandle, whole.data, whole.ends, 1, 1, 1))).toMatchObject(argumentError);
+    }
+  });
 
-    test("ends of keys out of order or past the data", () => {
-      const { addon, db } = given;
-      const get = (data: Uint8Array, ends: readonly number[]): unknown =>
-        refusal(() => addon.getMany(0, db.uniffiHandle, data, Uint32Array.from(ends), 1, 8, 0));
-      const data = bytes("abcdef");
-      for (const ends of [[2, 1], [0, 6, 5], [7], [0xffff_ffff], [6, 0xffff_ffff], [0x8000_0000]]) {
-        expect(get(data, ends)).toMatchObject(argumentError);
-      }
-      expect(get(new Uint8Array(0), [1])).toMatchObject(argumentError);
-      expect(get(data, [3, 6])).toEqual({ answered: expect.any(ArrayBuffer) as unknown });
-      expect(get(data, [])).toEqual({ answered: new ArrayBuffer(0) });
-    });
+  test("ends of keys out of order or past the data", () => {
+    const { addon, db } = given;
+    const get = (data: Uint8Array, ends: readonly number[]): unknown =>
+      refusal(() => addon.getMany(0, db.uniffiHandle, data, Uint32Array.from(ends), 1, 8, 0));
+    const data = bytes("abcdef");
+    for (const ends of [[2, 1], [0, 6, 5], [7], [0xffff_ffff], [6, 0xffff_ffff], [0x8000_0000]]) {
+      expect(get(data, ends)).toMatchObject(argumentError);
+    }
+    expect(get(new Uint8Array(0), [1])).toMatchObject(argumentError);
+    expect(get(data, [3, 6])).toEqual({ answered: expect.any(ArrayBuffer) as unknown });
+    expect(get(data, [])).toEqual({ answered: new ArrayBuffer(0) });
+  });
 
-    test("ends of a batch out of order, past the data, before its beginning, or one too few", () => {
-      const { addon, db } = given;
-      const put = (ends: readonly number[], base = 0): unknown => {
-        const input = addon.writeBegin(db.uniffiHandle, false);
-        const refused = refusal(() => addon.writeAppend(input, bytes("abcdef"), Uint32Array.from(ends), base));
-        addon.writeAbort(input);
-        return refused;
-      };
-      const deleted = 0xffff_ffff;
-      const wrong = [
-        [1],
-        [1, 2, 3],
-        [2, 1],
-        [1, 7],
-        [7, deleted],
-        [deleted, deleted],
-        [1, 3, 2, 4],
-        [3, deleted, 2, 4],
-      ];
-      for (const ends of wrong) expect([ends, put(ends)]).toEqual([ends, expect.objectContaining(argumentError)]);
-      expect(put([99, 100], 100)).toMatchObject(argumentError);
-      expect(put([101, 107], 100)).toMatchObject(argumentError);
-      expect(put([101, 106], 100)).toEqual({ answered: undefined });
-      expect(put([])).toEqual({ answered: undefined });
-    });
-
-    test("a batch that has been ended or given up takes nothing more", async () => {
-      const { addon, db } = given;
-      for (const end of ["writeEnd", "writeAbort"] as const) {
-        const input = addon.writeBegin(db.uniffiHandle, false);
-        addon.writeAppend(input, batch.data, batch.ends, 0);
-        await addon[end](input);
-        for (const name of ["writeAppend", "writeEnd", "writeAbort"] as const) {
-          const call = functionOf(name);
-          expect(refusal(() => call(input, batch.data, batch.ends, 0))).toMatchObject(argumentError);
-        }
-      }
-    });
-
-    test("detached and shared buffers", async () => {
-      const { addon, db } = given;
-      const detached = <T extends Uint8Array | Uint32Array>(array: T): T => {
-        const copy = array.slice() as T;
-        structuredClone(copy.buffer, { transfer: [copy.buffer as ArrayBuffer] });
-        return copy;
-      };
-      const get = (data: Uint8Array, ends: Uint32Array): unknown =>
-        refusal(() => addon.getMany(0, db.uniffiHandle, data, ends, 1, 8, 0));
-      expect(get(detached(whole.data), whole.ends)).toMatchObject(argumentError);
-      expect(get(whole.data, detached(whole.ends))).toEqual({ answered: new ArrayBuffer(0) });
+  test("ends of a batch out of order, past the data, before its beginning, or one too few", () => {
+    const { addon, db } = given;
+    const put = (ends: readonly number[], base = 0): unknown => {
       const input = addon.writeBegin(db.uniffiHandle, false);
-      const put = (data: Uint8Array, ends: Uint32Array): unknown =>
-        refusal(() => addon.writeAppend(input, data, ends, 0));
-      expect(put(detached(batch.data), batch.ends)).toMatchObject(argumentError);
-      expect(put(batch.data, detached(batch.ends))).toEqual({ answered: undefined });
+      const refused = refusal(() => addon.writeAppend(input, bytes("abcdef"), Uint32Array.from(ends), base));
       addon.writeAbort(input);
-      const sharedData = new Uint8Array(new SharedArrayBuffer(whole.data.length));
-      sharedData.set(whole.data);
-      const sharedEnds = new Uint32Array(new SharedArrayBuffer(4 * whole.ends.length));
-      sharedEnds.set(whole.ends);
-      expect(get(sharedData, sharedEnds)).toEqual({
-        answered: await addon.getMany(0, db.uniffiHandle, whole.data, whole.ends, 1, 8, 0),
-      });
-    });
+      return refused;
+    };
+    const deleted = 0xffff_ffff;
+    const wrong = [[1], [1, 2, 3], [2, 1], [1, 7], [7, deleted], [deleted, deleted], [1, 3, 2, 4], [3, deleted, 2, 4]];
+    for (const ends of wrong) expect([ends, put(ends)]).toEqual([ends, expect.objectContaining(argumentError)]);
+    expect(put([99, 100], 100)).toMatchObject(argumentError);
+    expect(put([101, 107], 100)).toMatchObject(argumentError);
+    expect(put([101, 106], 100)).toEqual({ answered: undefined });
+    expect(put([])).toEqual({ answered: undefined });
+  });
 
-    test("externals that are not cursors, and records that the library cannot read", async () => {
-      const { addon, db } = given;
-      // An external value of koffi, through which the binding makes its calls.
-      const foreign = db.uniffiHandle as NativeCursor & NativeBatch;
-      expect(refusal(() => addon.scanNext(foreign, 1, 1, 1))).toMatchObject(argumentError);
-      expect(refusal(() => addon.scanClose(foreign))).toMatchObject(argumentError);
-      expect(refusal(() => addon.writeEnd(foreign))).toMatchObject(argumentError);
-      const input = addon.writeBegin(db.uniffiHandle, false) as NativeCursor & NativeBatch;
-      expect(refusal(() => addon.scanNext(input, 1, 1, 1))).toMatchObject(argumentError);
-      expect(refusal(() => addon.writeAbort(given.cursor as NativeCursor & NativeBatch))).toMatchObject(argumentError);
-      for (const record of [new Uint8Array(0), Uint8Array.of(9, 9, 9), Uint8Array.of(1, 0xff, 0xff, 0xff, 0xff, 1)]) {
-        for (const [wrongRange, wrongOptions] of [
-          [record, options],
-          [range, record],
-        ] as const) {
-          const cursor = addon.scan(0, db.uniffiHandle, wrongRange, wrongOptions);
-          const failed = await (async () => refusal(() => addon.scanNext(cursor, 1, 1, 1)))();
-          const error =
-            failed instanceof Error
-              ? failed
-              : await (failed as { answered: Promise<unknown> }).answered.catch((late: unknown) => late);
-          expect(error).toMatchObject({ tag: "Panic", reason: "" });
-          // It has failed for good; its handle was given to the library.
-          expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
-          addon.scanClose(cursor);
-        }
+  test("a batch that has been ended or given up takes nothing more", async () => {
+    const { addon, db } = given;
+    for (const end of ["writeEnd", "writeAbort"] as const) {
+      const input = addon.writeBegin(db.uniffiHandle, false);
+      addon.writeAppend(input, batch.data, batch.ends, 0);
+      await addon[end](input);
+      for (const name of ["writeAppend", "writeEnd", "writeAbort"] as const) {
+        const call = functionOf(name);
+        expect(refusal(() => call(input, batch.data, batch.ends, 0))).toMatchObject(argumentError);
       }
-    });
+    }
+  });
 
-    test("cursors that are being read or closed", async () => {
-      const { addon, db, cursor } = given;
-      const reading = addon.scanNext(cursor, 3000, 0xffff_ffff, 0);
-      expect(reading).toBeInstanceOf(Promise);
-      expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
-      addon.scanClose(cursor);
-      addon.scanClose(cursor);
-      expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
-      // The block that was being read still comes.
-      expect((await reading).byteLength).toBeGreaterThan(3000 * 8);
-      expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
-      addon.scanClose(cursor);
-      const unread = addon.scan(0, db.uniffiHandle, range, options);
-      addon.scanClose(unread);
-      expect(refusal(() => addon.scanNext(unread, 1, 1, 1))).toMatchObject(argumentError);
+  test("detached and shared buffers", async () => {
+    const { addon, db } = given;
+    const detached = <T extends Uint8Array | Uint32Array>(array: T): T => {
+      const copy = array.slice() as T;
+      structuredClone(copy.buffer, { transfer: [copy.buffer as ArrayBuffer] });
+      return copy;
+    };
+    const get = (data: Uint8Array, ends: Uint32Array): unknown =>
+      refusal(() => addon.getMany(0, db.uniffiHandle, data, ends, 1, 8, 0));
+    expect(get(detached(whole.data), whole.ends)).toMatchObject(argumentError);
+    expect(get(whole.data, detached(whole.ends))).toEqual({ answered: new ArrayBuffer(0) });
+    const input = addon.writeBegin(db.uniffiHandle, false);
+    const put = (data: Uint8Array, ends: Uint32Array): unknown =>
+      refusal(() => addon.writeAppend(input, data, ends, 0));
+    expect(put(detached(batch.data), batch.ends)).toMatchObject(argumentError);
+    expect(put(batch.data, detached(batch.ends))).toEqual({ answered: undefined });
+    addon.writeAbort(input);
+    const sharedData = new Uint8Array(new SharedArrayBuffer(whole.data.length));
+    sharedData.set(whole.data);
+    const sharedEnds = new Uint32Array(new SharedArrayBuffer(4 * whole.ends.length));
+    sharedEnds.set(whole.ends);
+    expect(get(sharedData, sharedEnds)).toEqual({
+      answered: await addon.getMany(0, db.uniffiHandle, whole.data, whole.ends, 1, 8, 0),
     });
+  });
 
-    test("the largest numbers, and none", async () => {
-      const { addon, db } = given;
-      const most = 0xffff_ffff;
-      const got = await addon.getMany(0, db.uniffiHandle, whole.data, whole.ends, most, most, 0);
-      expect(await addon.getMany(0, db.uniffiHandle, whole.data, whole.ends, 0, 0, 0)).toEqual(got);
-      const all = await addon.scanNext(given.cursor, most, most, most);
-      const again = addon.scan(0, db.uniffiHandle, range, options);
-      expect(await addon.scanNext(again, 0, 0, 0)).toEqual(new ArrayBuffer(16).slice(0, 12));
-      expect(await addon.scanNext(again, most, most, 0)).toEqual(all);
-      // After its end a scan goes on giving nothing.
-      const [size, count, ended] = new Uint32Array(await addon.scanNext(again, most, most, 1));
-      expect([size, count, ended]).toEqual([0, 0, 1]);
-    });
-  },
-);
+  test("externals that are not cursors, and records that the library cannot read", async () => {
+    const { addon, db } = given;
+    // An external value of koffi, through which the binding makes its calls.
+    const foreign = db.uniffiHandle as NativeCursor & NativeBatch;
+    expect(refusal(() => addon.scanNext(foreign, 1, 1, 1))).toMatchObject(argumentError);
+    expect(refusal(() => addon.scanClose(foreign))).toMatchObject(argumentError);
+    expect(refusal(() => addon.writeEnd(foreign))).toMatchObject(argumentError);
+    const input = addon.writeBegin(db.uniffiHandle, false) as NativeCursor & NativeBatch;
+    expect(refusal(() => addon.scanNext(input, 1, 1, 1))).toMatchObject(argumentError);
+    expect(refusal(() => addon.writeAbort(given.cursor as NativeCursor & NativeBatch))).toMatchObject(argumentError);
+    for (const record of [new Uint8Array(0), Uint8Array.of(9, 9, 9), Uint8Array.of(1, 0xff, 0xff, 0xff, 0xff, 1)]) {
+      for (const [wrongRange, wrongOptions] of [
+        [record, options],
+        [range, record],
+      ] as const) {
+        const cursor = addon.scan(0, db.uniffiHandle, wrongRange, wrongOptions);
+        const failed = await (async () => refusal(() => addon.scanNext(cursor, 1, 1, 1)))();
+        const error =
+          failed instanceof Error
+            ? failed
+            : await (failed as { answered: Promise<unknown> }).answered.catch((late: unknown) => late);
+        expect(error).toMatchObject({ tag: "Panic", reason: "" });
+        // It has failed for good; its handle was given to the library.
+        expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
+        addon.scanClose(cursor);
+      }
+    }
+  });
+
+  test("cursors that are being read or closed", async () => {
+    const { addon, db, cursor } = given;
+    const reading = addon.scanNext(cursor, 3000, 0xffff_ffff, 0);
+    expect(reading).toBeInstanceOf(Promise);
+    expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
+    addon.scanClose(cursor);
+    addon.scanClose(cursor);
+    expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
+    // The block that was being read still comes.
+    expect((await reading).byteLength).toBeGreaterThan(3000 * 8);
+    expect(refusal(() => addon.scanNext(cursor, 1, 1, 1))).toMatchObject(argumentError);
+    addon.scanClose(cursor);
+    const unread = addon.scan(0, db.uniffiHandle, range, options);
+    addon.scanClose(unread);
+    expect(refusal(() => addon.scanNext(unread, 1, 1, 1))).toMatchObject(argumentError);
+  });
+
+  test("the largest numbers, and none", async () => {
+    const { addon, db } = given;
+    const most = 0xffff_ffff;
+    const got = await addon.getMany(0, db.uniffiHandle, whole.data, whole.ends, most, most, 0);
+    expect(await addon.getMany(0, db.uniffiHandle, whole.data, whole.ends, 0, 0, 0)).toEqual(got);
+    const all = await addon.scanNext(given.cursor, most, most, most);
+    const again = addon.scan(0, db.uniffiHandle, range, options);
+    expect(await addon.scanNext(again, 0, 0, 0)).toEqual(new ArrayBuffer(16).slice(0, 12));
+    expect(await addon.scanNext(again, most, most, 0)).toEqual(all);
+    // After its end a scan goes on giving nothing.
+    const [size, count, ended] = new Uint32Array(await addon.scanNext(again, most, most, 1));
+    expect([size, count, ended]).toEqual([0, 0, 1]);
+  });
+});

@@ -5,13 +5,16 @@ import {
   packKeys,
   type StoreSnapshot,
   type WritableStore,
+  type WriteBatch,
 } from "../../src/index.js";
+import { limits } from "../../src/limits.js";
 import type { NativeAddon } from "../../src/native/addon.js";
 import { NativeLoops } from "../../src/native/native-loops.js";
 import { openStoreWith } from "../../src/open-store.js";
 
 const encoder = new TextEncoder();
 const count = 400;
+const largeValue = "-".repeat((3 * limits.nativeCopyBytes) / count);
 
 function key(i: number): Uint8Array {
   return encoder.encode(`k${String(i).padStart(6, "0")}`);
@@ -53,6 +56,8 @@ export class BusyStore {
     this.#watch(collectRows(this.store.scan({}, { reverse: salt % 2 === 0, blockRows: 60 })));
     this.#watch(collectRows(this.store.scan({}, { limit: 10 })));
     this.#watch(this.store.write(this.#batch(salt)));
+    // In several parts, so that one may be open when all ends.
+    this.#watch(this.store.write(this.#batch(salt, largeValue)));
     this.#watch(this.#readSnapshot(this.store.snapshot()));
   }
 
@@ -77,9 +82,9 @@ export class BusyStore {
     });
   }
 
-  #batch(salt: number): ReturnType<BatchBuilder["finish"]> {
+  #batch(salt: number, suffix = ""): WriteBatch {
     const batch = new BatchBuilder();
-    for (let i = 0; i < count; i++) batch.put(key(2 * i), encoder.encode(`v${i + salt}`));
+    for (let i = 0; i < count; i++) batch.put(key(2 * i), encoder.encode(`v${i + salt}${suffix}`));
     return batch.finish();
   }
 

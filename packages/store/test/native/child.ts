@@ -13,15 +13,16 @@ export interface RunOptions {
   /** A process that takes longer is killed, which its signal then says. */
   readonly limitMs: number;
   readonly env?: NodeJS.ProcessEnv;
+  readonly nodeOptions?: readonly string[];
   /** Most bytes of memory. Linux only. */
   readonly memoryBytes?: number;
 }
 
 /** Runs a script to its end. */
 export async function runToEnd(script: string, args: readonly string[], options: RunOptions): Promise<Ended> {
-  const { limitMs, env = process.env, memoryBytes } = options;
+  const { limitMs, env = process.env, nodeOptions = [], memoryBytes } = options;
   const limit = memoryBytes === undefined ? [] : ["sh", "-c", `ulimit -d ${memoryBytes / 1024} && exec "$0" "$@"`];
-  const command = [...limit, process.execPath, script, ...args];
+  const command = [...limit, process.execPath, ...nodeOptions, script, ...args];
   const child = spawn(command[0] ?? "", command.slice(1), { env, stdio: ["ignore", "pipe", "pipe"] });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => void (output.stdout += text));
@@ -31,3 +32,6 @@ export async function runToEnd(script: string, args: readonly string[], options:
   clearTimeout(tooLate);
   return { code: child.exitCode, signal: child.signalCode, ...output };
 }
+
+/** Whether the addon was built with AddressSanitizer, which needs memory of its own and keeps what was freed. */
+export const isSanitized = (process.env["LD_PRELOAD"] ?? "").includes("asan");

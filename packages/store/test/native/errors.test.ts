@@ -55,6 +55,8 @@ function writeCalls(loops: StoreLoops, db: Db): Calls {
     write: async () => typeof (await writeEntries(loops, db, { a: "1" })),
     "durable write": () => durableWrite(loops, db),
     flush: () => loops.flush(db),
+    // Thrown by the call itself, unlike the others.
+    "durable mark": () => Promise.resolve().then(() => typeof loops.durableSequence(db)),
     snapshot: async () => {
       (await loops.snapshot(db)).dispose();
     },
@@ -119,7 +121,9 @@ async function filledReader(place: Place): Promise<DbReader> {
   return openDbReader(place);
 }
 
-describe.skipIf(!nativeLoopsAvailable("errors of both loops"))("both loops fail alike", () => {
+const available = nativeLoopsAvailable("errors of both loops");
+
+describe.skipIf(!available)("both loops fail alike", () => {
   test("nothing fails where nothing is wrong", async () => {
     const place = memoryPlace();
     const db = await filledDb(place);

@@ -41,7 +41,9 @@ function outcomeOf(settled: PromiseSettledResult<unknown>): string {
   return `${String(tag)} ${String(reason)}`;
 }
 
-describe.skipIf(!nativeLoopsAvailable("lifetimes of the native loops"))("what native calls hold on to", () => {
+const available = nativeLoopsAvailable("lifetimes of the native loops");
+
+describe.skipIf(!available)("what native calls hold on to", () => {
   test.each(["changed", "detached", "collected"])("keys that are %s right after the call", async (fate) => {
     const loops = nativeLoops();
     const db = await filledDb();

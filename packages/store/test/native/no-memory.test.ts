@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { nativeLoopsAvailable } from "../ordered/every-loops.js";
 import { compileSources, type CompiledSources } from "../compiled-sources.js";
-import { runToEnd } from "./child.js";
+import { isSanitized, runToEnd } from "./child.js";
 
-const canRun = nativeLoopsAvailable("memory that native calls do not get") && process.platform === "linux";
+const canLimit = process.platform === "linux" && !isSanitized;
+const available = nativeLoopsAvailable("memory that native calls do not get") && canLimit;
 
-describe.skipIf(!canRun)("native calls that get no memory", () => {
+describe.skipIf(!available)("native calls that get no memory", () => {
   let sources: CompiledSources;
   beforeAll(() => {
     const names = ["databases", "no-memory-process"];

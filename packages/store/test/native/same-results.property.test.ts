@@ -116,7 +116,9 @@ function ordered({ start, end, ...options }: Scan): Scan {
   return order > 0 ? { start: end, end: start, ...options } : { start, end, ...options };
 }
 
-describe.skipIf(!nativeLoopsAvailable("results of both loops"))("both loops give the same", () => {
+const available = nativeLoopsAvailable("results of both loops");
+
+describe.skipIf(!available)("both loops give the same", () => {
   const root = mkdtempSync(join(tmpdir(), "moraine-same-"));
   afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   let count = 0;

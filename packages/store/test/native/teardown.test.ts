@@ -13,7 +13,9 @@ const processes = isLong ? 100 : 5;
 /** A process that has not ended by then hangs. */
 const limitMs = 60_000;
 
-describe.skipIf(!nativeLoopsAvailable("ends of the native loops"))("what ends in the middle of native calls", () => {
+const available = nativeLoopsAvailable("ends of the native loops");
+
+describe.skipIf(!available)("what ends in the middle of native calls", () => {
   let sources: CompiledSources;
   beforeAll(() => {
     sources = compileSources(

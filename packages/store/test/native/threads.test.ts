@@ -8,7 +8,9 @@ import { runToEnd } from "./child.js";
 
 const rounds = (process.env["MORAINE_FAULTS"] ?? "") === "" ? 20 : 500;
 
-describe.skipIf(!nativeLoopsAvailable("threads of the native loops"))("native loops of several threads", () => {
+const available = nativeLoopsAvailable("threads of the native loops");
+
+describe.skipIf(!available)("native loops of several threads", () => {
   let sources: CompiledSources;
   beforeAll(() => {
     const names = ["databases", "shared-ends-process", "shared-ends-worker", "worker-store"];
