@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "@moraine/codec";
+import { isBuilt } from "./batch-builder.js";
 import { absent, type KeyRange, type PackedKeys, type ScanOptions, type WriteBatch } from "./interface.js";
 import { limits } from "./limits.js";
 
@@ -49,6 +50,7 @@ export function checkCount(name: string, value: number | undefined, least: numbe
 /** Refuses a batch that is empty or whose ends do not fit its data. */
 export function checkBatch(batch: WriteBatch): void {
   const { count, data, ends } = batch;
+  if (count > 0 && isBuilt(batch)) return;
   if (count === 0) throw invalid("batch: it is empty", "Write only when there is something to write.");
   if (!Number.isSafeInteger(count) || count < 0 || ends.length < 2 * count) {
     throw invalid("batch: count does not fit its ends", "Build the batch with BatchBuilder.");

@@ -108,11 +108,13 @@ export class BatchBuilder {
   finish(): WriteBatch {
     this.#checkOpen();
     this.#finished = true;
-    return {
+    const batch: WriteBatch = {
       count: this.#count,
       data: this.#data.subarray(0, this.#bytes),
       ends: this.#ends.subarray(0, 2 * this.#count),
     };
+    built.add(batch);
+    return batch;
   }
 
   #checkOpen(): void {
@@ -167,6 +169,13 @@ export class BatchBuilder {
 }
 
 const empty = new Uint8Array(0);
+
+const built = new WeakSet<WriteBatch>();
+
+/** Whether a builder made the batch, which has then checked every entry: a million of them take longer than other work may wait. */
+export function isBuilt(batch: WriteBatch): boolean {
+  return built.has(batch);
+}
 
 function outOfBuffer(what: string): InvalidArgumentError {
   return new InvalidArgumentError(`a ${what} reaches outside its buffer`, { remedy: "Check the offsets." });

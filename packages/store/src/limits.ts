@@ -14,8 +14,11 @@ export const limits = {
   nativeInlineRows: 128,
   /** Bytes of a batch that the native loops copy in one go: about half a millisecond. */
   nativeCopyBytes: 1024 * 1024,
-  /** How long a single get stays with a cached block that another thread is just reading, before it waits in the background. */
-  nativeSpinMicroseconds: 30,
+  /**
+   * How long a single get stays with a cached block that another thread is just reading, before it waits in the background.
+   * Waking that thread takes about 50 us on a machine that has nothing else to do.
+   */
+  nativeSpinMicroseconds: 120,
   /** Calls of the binding after which timers and I/O get their turn: a few milliseconds. */
   callsPerTurn: 256,
   /** Rows in one block of a scan, unless the caller asks for another number. */
