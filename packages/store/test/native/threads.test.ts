@@ -13,7 +13,7 @@ const available = nativeLoopsAvailable("threads of the native loops");
 describe.skipIf(!available)("native loops of several threads", () => {
   let sources: CompiledSources;
   beforeAll(() => {
-    const names = ["databases", "shared-ends-process", "shared-ends-worker", "worker-store"];
+    const names = ["databases", "shared-ends-process", "shared-ends-worker", "store-worker"];
     sources = compileSources(
       ["codec", "store"],
       names.map((name) => `store/test/native/${name}.ts`),
@@ -22,7 +22,7 @@ describe.skipIf(!available)("native loops of several threads", () => {
   afterAll(() => sources.remove());
 
   test("two workers with a store each get their own values", { timeout: 600_000 }, async () => {
-    const script = pathToFileURL(sources.path("store/test/native/worker-store.ts"));
+    const script = pathToFileURL(sources.path("store/test/native/store-worker.ts"));
     const checked = await Promise.all(
       ["one", "two"].map(async (name) => {
         const worker = new Worker(script, { workerData: { name, rounds } });
