@@ -21,6 +21,7 @@ export const targets = {
   groupCommits10MsPerSecond: atLeast(2_500),
   groupCommits100MsPerSecond: atLeast(300),
   uniqueCheckedEntriesPerSecond: atLeast(80_000),
+  uniqueCheckedByFilterPerSecond: atLeast(160_000),
   largeCommitPeakMiB: atMost(300),
   besideLargeCommitP99Ms: atMost(300),
   uniqueLookupMemoryUs: atMost(25),

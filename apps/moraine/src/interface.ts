@@ -181,8 +181,9 @@ export interface OpenReadOnlyOptions {
 }
 
 /**
- * `"eager"`: a commit is written at once. `{ intervalMs }`: commits are collected for so many milliseconds and written
- * together, which saves requests to S3 and makes each commit wait. Either way a commit resolves when it is durable.
+ * `"eager"`: a commit is written at once. `{ intervalMs }`: there is at most one write in so many milliseconds, and commits
+ * that come sooner after the one before wait and are written together, which saves requests to S3. Either way a commit
+ * resolves when it is durable.
  */
 export type FlushPolicy = "eager" | { readonly intervalMs: number };
 

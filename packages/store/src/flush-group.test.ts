@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { FlushGroup } from "./flush-group.js";
 
 interface Step {
@@ -6,12 +6,10 @@ interface Step {
   fail(error: Error): void;
 }
 
-function steppedFlush(): { group: FlushGroup; steps: Step[] } {
+function steppedFlush(intervalMs = 0, now?: () => number): { group: FlushGroup; steps: Step[] } {
   const steps: Step[] = [];
-  const group = new FlushGroup(
-    () => new Promise<void>((resolve, reject) => steps.push({ finish: resolve, fail: reject })),
-  );
-  return { group, steps };
+  const flush = (): Promise<void> => new Promise((resolve, reject) => steps.push({ finish: resolve, fail: reject }));
+  return { group: new FlushGroup(flush, intervalMs, now), steps };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -39,6 +37,44 @@ describe("FlushGroup", () => {
     expect(done).toEqual(["a", "b", "c", "d"]);
     void group.join();
     expect(steps.length).toBe(4);
+  });
+
+  test("with an interval there is one flush in that time, and none waits for longer", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    let nowMs = 1000;
+    const pass = async (ms: number): Promise<void> => {
+      nowMs += ms;
+      await vi.advanceTimersByTimeAsync(ms);
+    };
+    const { group, steps } = steppedFlush(100, () => nowMs);
+    void group.join();
+    expect(steps.length).toBe(1);
+    void group.join();
+    await pass(30);
+    steps[0]!.finish();
+    await pass(69);
+    void group.join();
+    expect(steps.length).toBe(1);
+    await pass(1);
+    expect(steps.length).toBe(2);
+    // One that takes longer than the interval is followed at once by whoever waits.
+    void group.join();
+    await pass(250);
+    expect(steps.length).toBe(2);
+    steps[1]!.finish();
+    await pass(0);
+    expect(steps.length).toBe(3);
+    steps[2]!.finish();
+    await pass(100);
+    void group.join();
+    expect(steps.length).toBe(4);
+    steps[3]!.finish();
+    await pass(10);
+    void group.join();
+    expect(steps.length).toBe(4);
+    void group.joinNow();
+    expect(steps.length).toBe(5);
   });
 
   test("a failed flush fails those who waited for it and not the next ones", async () => {

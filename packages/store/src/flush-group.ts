@@ -1,35 +1,41 @@
 /**
  * Runs one flush at a time and lets writes share it. A write may only count on a flush that began after the write was
  * applied, so whoever arrives during a flush waits for the next one, together with all others that arrive meanwhile.
- * With a delay, a flush begins that long after the first write that waits for it, so that more can share it.
+ * With an interval, a flush begins that long after the one before it began, or at once where that is longer ago: there are
+ * never more of them than one in that time, and nobody waits longer for one to begin.
  */
 export class FlushGroup {
   readonly #flush: () => Promise<void>;
-  readonly #delayMs: number;
+  readonly #intervalMs: number;
+  readonly #now: () => number;
+  #beganMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | null = null;
   #waiting: Waiting | null = null;
 
-  constructor(flush: () => Promise<void>, delayMs = 0) {
+  /** `now`: a clock that never goes back, in milliseconds. */
+  constructor(flush: () => Promise<void>, intervalMs = 0, now: () => number = () => performance.now()) {
     this.#flush = flush;
-    this.#delayMs = delayMs;
+    this.#intervalMs = intervalMs;
+    this.#now = now;
   }
 
   /** Settles with a flush that begins after this call. */
   join(): Promise<void> {
     if (this.#waiting !== null) return this.#waiting.promise;
-    if (this.#running === null && this.#delayMs === 0) return this.#start();
+    const delayMs = this.#beganMs + this.#intervalMs - this.#now();
+    if (this.#running === null && delayMs <= 0) return this.#start();
     const waiting = newWaiting();
     this.#waiting = waiting;
-    if (this.#delayMs > 0) {
+    if (delayMs > 0) {
       waiting.timer = setTimeout(() => {
         waiting.timer = null;
         this.#startWaiting();
-      }, this.#delayMs);
+      }, Math.ceil(delayMs));
     }
     return waiting.promise;
   }
 
-  /** Like `join`, but without the delay. */
+  /** Like `join`, but without waiting for the interval to pass. */
   joinNow(): Promise<void> {
     const joined = this.join();
     if (this.#waiting !== null && this.#waiting.timer !== null) {
@@ -41,6 +47,7 @@ export class FlushGroup {
   }
 
   #start(): Promise<void> {
+    this.#beganMs = this.#now();
     const running = this.#flush().finally(() => {
       this.#running = null;
       this.#startWaiting();

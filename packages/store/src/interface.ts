@@ -97,7 +97,7 @@ export interface ReadableStore extends ReadView {
   close(): Promise<void>;
 }
 
-/** Durable when written, at once (`eager`), or collected for so many milliseconds to save PUTs. */
+/** Durable when written, at once (`eager`), or with at most one PUT in so many milliseconds. */
 export type FlushPolicy = "eager" | { readonly intervalMs: number };
 
 export interface StoreOptions {

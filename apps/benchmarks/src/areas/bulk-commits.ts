@@ -21,6 +21,9 @@ interface Variant {
   /** A closed lake; each run gets a copy of its store. */
   readonly lake: Lazy<LakePlace>;
   readonly entries: "supplied" | "scoped-read";
+  readonly rows: ValueRun;
+  /** Rows that the same process commits first, whose probes make the index's filter resident. */
+  readonly before?: ValueRun;
 }
 
 /**
@@ -32,14 +35,22 @@ export function bulkCommitArea(context: BenchmarkContext): Area {
   const { sizes, folder } = context;
   const rowCount = sizes.bulkEntries;
   const many = count(rowCount);
-  const lake = (name: string, stored: number): Lazy<LakePlace> =>
-    lazy(() => fillLake(join(folder, name), { first: 0, step: 2, count: stored }));
-  const empty = lake("bulk-empty", 0);
-  const interleaved = lake("bulk-interleaved", rowCount);
+  const lake = (name: string, stored: ValueRun): Lazy<LakePlace> => lazy(() => fillLake(join(folder, name), stored));
+  const empty = lake("bulk-empty", { first: 0, step: 2, count: 0 });
+  const interleaved = lake("bulk-interleaved", { first: 0, step: 2, count: rowCount });
+  const rows = newRows(rowCount);
+  const between = `${many} entries between as many stored ones`;
   const variants: Variant[] = [
-    { name: `${many} entries between as many stored ones`, lake: interleaved, entries: "supplied" },
-    { name: `${many} entries into an empty index`, lake: empty, entries: "supplied" },
-    { name: `${many} entries between as many stored ones, scoped read`, lake: interleaved, entries: "scoped-read" },
+    { name: between, lake: interleaved, entries: "supplied", rows },
+    {
+      name: `${between}, with the filter resident`,
+      lake: lake("bulk-thirds", { first: 0, step: 3, count: rowCount }),
+      entries: "supplied",
+      before: { first: 1, step: 3, count: rowCount },
+      rows: { first: 2, step: 3, count: rowCount },
+    },
+    { name: `${many} entries into an empty index`, lake: empty, entries: "supplied", rows },
+    { name: `${between}, scoped read`, lake: interleaved, entries: "scoped-read", rows },
   ];
   return {
     name: "unique-checked commit of one file",
@@ -54,17 +65,16 @@ function newRows(rowCount: number): ValueRun {
 
 function bulkBenchmark(
   { sizes, folder, nodeArguments }: BenchmarkContext,
-  { name, lake, entries }: Variant,
+  { name, lake, entries, rows, before }: Variant,
 ): Benchmark {
   return {
     name,
     async run() {
       const place = await lake.get();
-      const rows = newRows(sizes.bulkEntries);
       const { sizeBytes, footerSizeBytes } = entries === "scoped-read" ? await writeRows(place, rows) : unread;
       const peaks: number[] = [];
       const perSecond = await medianOf(sizes.processRepeats, async (run) => {
-        const copy = join(folder, `bulk-${entries}-${run}`);
+        const copy = join(folder, `bulk-${entries}-${before === undefined ? "" : "filter-"}${run}`);
         const result = await runInChild(nodeArguments, "bulk-commit", {
           lake: await copyLake(place, copy),
           rows,
@@ -72,6 +82,7 @@ function bulkBenchmark(
           sizeBytes,
           footerBytes: footerSizeBytes,
           entries,
+          ...(before === undefined ? {} : { before }),
         });
         await rm(copy, { recursive: true });
         peaks.push(result.peakAboveIdleMiB);
@@ -79,7 +90,9 @@ function bulkBenchmark(
       });
       const peak = await medianOf({ warmUps: 0, runs: peaks.length }, (run) => peaks[run] ?? Number.NaN);
       return [
-        rate(name, "entries", perSecond, { target: targets.uniqueCheckedEntriesPerSecond }),
+        rate(name, "entries", perSecond, {
+          target: before === undefined ? targets.uniqueCheckedEntriesPerSecond : targets.uniqueCheckedByFilterPerSecond,
+        }),
         {
           name: `${name}: peak memory above the idle process`,
           value: peak,

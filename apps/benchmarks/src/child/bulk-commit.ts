@@ -1,5 +1,6 @@
+import { subscribe } from "node:diagnostics_channel";
 import { setImmediate } from "node:timers/promises";
-import { bigints, type LakePlace, openLake, type ValueRun } from "../lake.js";
+import { bigints, type Lake, type LakePlace, openLake, registerRows, type ValueRun } from "../lake.js";
 import { seconds } from "../measure.js";
 import { peakResidentMiB, residentMiB } from "./memory.js";
 
@@ -12,6 +13,8 @@ export interface BulkCommitInput {
   readonly sizeBytes: number;
   readonly footerBytes: number;
   readonly entries: "supplied" | "scoped-read";
+  /** Rows that are committed first, until the index's filter is resident. */
+  readonly before?: ValueRun;
 }
 
 export interface BulkCommitResult {
@@ -24,6 +27,7 @@ export interface BulkCommitResult {
 export async function bulkCommit(input: BulkCommitInput): Promise<BulkCommitResult> {
   const { rows, path, sizeBytes, footerBytes } = input;
   await using lake = await openLake(input.lake);
+  if (input.before !== undefined) await makeFilterResident(lake, input.before);
   const values = bigints(rows.count, (i) => rows.first + i * rows.step);
   const entries = input.entries === "supplied" ? [{ index: lake.byValue, columns: [values] }] : input.entries;
   await setImmediate();
@@ -42,4 +46,18 @@ export async function bulkCommit(input: BulkCommitInput): Promise<BulkCommitResu
   const found = await lake.catalog.indexLookup({ index: lake.byValue, key: [last] });
   if (found.length !== 1) throw new Error("the last row of the commit is not in the index");
   return { seconds: elapsed, peakAboveIdleMiB };
+}
+
+/** Commits rows whose probes pay for a filter, then one more, which starts its build, and waits for it. */
+async function makeFilterResident(lake: Lake, before: ValueRun): Promise<void> {
+  const ready = new Promise<void>((resolve, reject) => {
+    subscribe("moraine:index.filter", (event) => {
+      const { outcome } = event as { readonly outcome: string };
+      if (outcome === "ready") resolve();
+      else reject(new Error(`the filter was not built: ${outcome}`));
+    });
+  });
+  await registerRows(lake, "before.parquet", before);
+  await registerRows(lake, "last.parquet", { first: -1, step: 1, count: 1 });
+  await ready;
 }
