@@ -83,7 +83,7 @@ export class Committer {
   /** Members that go on without a turn: a closure that waits, rows that are prepared, keys that are read ahead. */
   readonly #away = new Set<Member>();
   readonly #waiting: Member[] = [];
-  /** Large members that wait until the large batch on its way is durable, so that smaller ones can land before them. */
+  /** Large members that wait until the one that is staged or landing is durable, so that smaller ones can land before them. */
   readonly #held: Member[] = [];
   readonly #staged: Member[] = [];
   #head: Tip;
@@ -95,7 +95,8 @@ export class Committer {
   #groupLimit = groupMembers;
   #turnTaken = false;
   #closureRuns = false;
-  #largeInFlight = false;
+  /** Whether the group that is being landed holds a large member. */
+  #largeLanding = false;
   #landing: Promise<void> | undefined;
   #landingScheduled = false;
   #failure: MoraineError | undefined;
@@ -187,7 +188,7 @@ export class Committer {
         this.#rejectMember(member, this.#failure);
         continue;
       }
-      if (this.#largeInFlight && isLarge(member)) this.#held.push(member);
+      if (isLarge(member) && (this.#largeLanding || this.#staged.some(isLarge))) this.#held.push(member);
       else this.#turn(member);
     }
   }
@@ -325,18 +326,23 @@ export class Committer {
 
   async #land(): Promise<void> {
     while (this.#staged.length > 0 && this.#failure === undefined) {
+      const group = takeGroup(this.#staged, 0, this.#groupLimit);
+      this.#largeLanding = group.some(isLarge);
       try {
-        await this.#landGroup();
+        await this.#landGroup(group);
       } catch (error) {
         this.#fail(asMoraineError(error));
+      } finally {
+        this.#largeLanding = false;
+        this.#waiting.unshift(...this.#held.splice(0));
       }
       this.#takeTurns();
     }
   }
 
-  async #landGroup(): Promise<void> {
+  async #landGroup(first: Member[]): Promise<void> {
     const accepted: Member[] = [];
-    let group = takeGroup(this.#staged, 0, this.#groupLimit);
+    let group = first;
     const batch = new BatchBuilder(batchBytes(group));
     let refused = 0;
     const planner = this.#ahead.take(group[0]) ?? this.#filters.planner();
@@ -356,6 +362,7 @@ export class Committer {
         }
         await this.#restage(accepted, later);
         group = takeGroup(this.#staged, accepted.length, this.#groupLimit);
+        this.#largeLanding ||= group.some(isLarge);
       }
       if (accepted.some((member) => commitsOf(member).some(writesSomething))) await this.#events.beforeWrite();
     } catch (error) {
@@ -418,7 +425,6 @@ export class Committer {
     const commits = accepted.flatMap(commitsOf);
     const writing = commits.filter(writesSomething);
     const last = writing.at(-1)?.after;
-    const isLargeBatch = accepted.some(isLarge);
     if (last !== undefined) {
       const records = new WriteSet();
       for (const commit of writing) records.addAll(commit.writes);
@@ -427,7 +433,7 @@ export class Committer {
         sysHeadKey,
         encodeValue(HeadValue, { snapshotId: last.state.head.snapshotId, batchSeq: last.state.batchSeq }),
       );
-      await this.#hand(batch.finish(), isLargeBatch);
+      await this.#hand(batch.finish());
       this.#head = last;
       this.#landedSinceForget += commits.length;
       if (this.#landedSinceForget >= forgetEveryCommits) {
@@ -442,16 +448,10 @@ export class Committer {
     for (const member of accepted) this.#finish(member);
   }
 
-  /** Hands a batch to the store and waits until it is durable. Large members do not take their turn meanwhile if it is large. */
-  async #hand(batch: WriteBatch, isLargeBatch: boolean): Promise<void> {
-    this.#largeInFlight = isLargeBatch;
+  /** Hands a batch to the store and waits until it is durable. */
+  async #hand(batch: WriteBatch): Promise<void> {
     this.#ahead.writing(batch);
-    try {
-      await this.#filters.write(batch);
-    } finally {
-      this.#largeInFlight = false;
-      this.#waiting.unshift(...this.#held.splice(0));
-    }
+    await this.#filters.write(batch);
     this.#ahead.written();
   }
 
