@@ -19,6 +19,16 @@ export const limits = {
    * Waking that thread takes about 50 us on a machine that has nothing else to do.
    */
   nativeSpinMicroseconds: 120,
+  /** Values that snapshots of one open store have read and that are kept in front of it; about 200 bytes each. */
+  rowCacheRows: 65_536,
+  /** Longest value that is kept there. */
+  rowCacheValueBytes: 64,
+  /** Entries of a batch beyond which all of them are forgotten, as looking for each would take longer. */
+  rowCacheBatchEntries: 4096,
+  /** Keys of a `getMany` beyond which it goes past them: many keys together are rarely those of the last time. */
+  rowCacheGetKeys: 16,
+  /** How long the engine need not be asked, which might have been displaced: as often it looks for that itself. */
+  rowCacheTrustMs: 1_000,
   /** Calls of the binding after which timers and I/O get their turn: a few milliseconds. */
   callsPerTurn: 256,
   /** Rows in one block of a scan, unless the caller asks for another number. */

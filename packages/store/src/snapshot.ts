@@ -1,4 +1,5 @@
 import { ClosedError } from "@moraine/codec";
+import { type CachedCut, getCached } from "./cached-reads.js";
 import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, StoreSnapshot } from "./interface.js";
 import type { SlateSnapshotHandle } from "./loops.js";
 import { getChecked, scanChecked, type ReadSource } from "./reads.js";
@@ -7,11 +8,18 @@ import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 export class SlateSnapshot implements StoreSnapshot {
   readonly #snapshot: SlateSnapshotHandle;
   readonly #source: ReadSource;
+  readonly #cut: CachedCut | null;
   readonly #onRelease: (snapshot: SlateSnapshot) => void;
   #ended: Error | null = null;
 
-  constructor(snapshot: SlateSnapshotHandle, engineSource: ReadSource, onRelease: (snapshot: SlateSnapshot) => void) {
+  constructor(
+    snapshot: SlateSnapshotHandle,
+    engineSource: ReadSource,
+    cut: CachedCut | null,
+    onRelease: (snapshot: SlateSnapshot) => void,
+  ) {
     this.#snapshot = snapshot;
+    this.#cut = cut;
     this.#source = {
       ...engineSource,
       from: snapshot,
@@ -22,7 +30,7 @@ export class SlateSnapshot implements StoreSnapshot {
 
   getMany(keys: PackedKeys): Promise<PackedValues> {
     if (this.#ended !== null) return Promise.reject(this.#ended);
-    return getChecked(this.#source, keys);
+    return this.#cut === null ? getChecked(this.#source, keys) : getCached(this.#source, this.#cut, keys);
   }
 
   scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {

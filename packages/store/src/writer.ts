@@ -1,5 +1,6 @@
 import { ClosedError, FencedError, type MoraineError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import { checkBatch } from "./arguments.js";
+import type { CachedCut } from "./cached-reads.js";
 import { isRemote, type Backend } from "./backend.js";
 import { Deadlines } from "./deadlines.js";
 import { recoveryChannel, type RecoveryEvent } from "./diagnostics.js";
@@ -18,6 +19,7 @@ import type {
 import { limits } from "./limits.js";
 import type { StoreLoops } from "./loops.js";
 import { getChecked, scanChecked, type ReadSource } from "./reads.js";
+import { RowCache } from "./row-cache.js";
 import { storeErrorFrom } from "./slate-errors.js";
 import { SlateSnapshot } from "./snapshot.js";
 import { StallGuard } from "./stall-guard.js";
@@ -55,6 +57,9 @@ export class SlateWriter implements WritableStore {
   /** In the order of their calls. */
   readonly #pending = new Map<PendingWrite, Promise<WriteReceipt>>();
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #rows = new RowCache();
+  /** When a snapshot's read was last answered by the engine. */
+  #answeredMs = Number.NEGATIVE_INFINITY;
   #engine: Engine;
   #source: ReadSource;
   #recovering: Promise<void> | null = null;
@@ -102,10 +107,12 @@ export class SlateWriter implements WritableStore {
   async snapshot(): Promise<StoreSnapshot> {
     const source = await this.#ready();
     const engine = this.#engine;
+    const { generation } = this.#rows;
     const pinned = await this.#deadlines.limit(this.#loops.snapshot(engine.db), (error) => {
       return source.failed(error, "a snapshot could not be taken");
     });
-    const snapshot = new SlateSnapshot(pinned, source, (released) => engine.snapshots.delete(released));
+    const cut = generation !== null && generation === this.#rows.generation ? this.#cutOf(engine, generation) : null;
+    const snapshot = new SlateSnapshot(pinned, source, cut, (released) => engine.snapshots.delete(released));
     if (engine === this.#engine && this.#failure === null) engine.snapshots.add(snapshot);
     else snapshot.lose(this.#failure ?? reopened());
     return snapshot;
@@ -196,9 +203,25 @@ export class SlateWriter implements WritableStore {
 
   /** Applies a batch; a failure is seen by whoever waits for it. */
   #apply(engine: Engine, batch: WriteBatch): Promise<bigint> {
-    const applied = this.#loops.write(engine.db, batch, false);
+    this.#rows.issued(batch);
+    const applied = this.#loops.write(engine.db, batch, false).finally(() => this.#rows.applied());
     detach(applied);
     return applied;
+  }
+
+  #cutOf(engine: Engine, generation: number): CachedCut {
+    return {
+      rows: this.#rows,
+      generation,
+      usable: () =>
+        engine === this.#engine &&
+        this.#steady &&
+        this.#closing === null &&
+        performance.now() - this.#answeredMs < limits.rowCacheTrustMs,
+      answered: () => {
+        this.#answeredMs = performance.now();
+      },
+    };
   }
 
   #checkpointIfDue(engine: Engine): void {

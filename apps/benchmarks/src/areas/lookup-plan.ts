@@ -23,6 +23,11 @@ export class LookupPlan {
     return this.#row(call) * valueStep;
   }
 
+  /** Another value with each call. */
+  once(call: number): number {
+    return ((call * 7919) % this.#sizes.lookupRows) * valueStep;
+  }
+
   miss(call: number): number {
     return this.hit(call) + 1;
   }

@@ -88,6 +88,16 @@ function readsOf(sizes: Sizes, plan: LookupPlan): Read[] {
           catalog.indexLookup({ index: byValue, key: [plan.hit(call)] }),
     },
     {
+      name: "lookup, hit, each value once",
+      unit: "us",
+      calls: lookups,
+      rows: 1,
+      prepare:
+        ({ catalog, byValue }) =>
+        (call) =>
+          catalog.indexLookup({ index: byValue, key: [plan.once(call)] }),
+    },
+    {
       name: "lookup, miss",
       unit: "us",
       calls: lookups,

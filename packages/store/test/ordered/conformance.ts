@@ -1,5 +1,15 @@
 import { describe, expect, test, vi } from "vitest";
-import { BatchBuilder, collectRows, getOne, packKeys, rowKey, storeLimits, valueAt } from "../../src/index.js";
+import {
+  BatchBuilder,
+  collectRows,
+  getOne,
+  packKeys,
+  type ReadView,
+  rowKey,
+  storeLimits,
+  type StoreSnapshot,
+  valueAt,
+} from "../../src/index.js";
 import { describeEveryLoops, type Openers } from "./every-loops.js";
 import { bytes, closing, rows, text, write } from "./helpers.js";
 
@@ -231,6 +241,43 @@ function describeStoreWith(place: StorePlace, { openStore, openStoreReader }: Op
       expect(await getOne(snapshot, bytes("c"))).toBeUndefined();
       expect(await rows(store)).toEqual(["a=2", "c=2"]);
       snapshot.release();
+    });
+
+    test("snapshots that read the same keys again and again each keep their own cut", async () => {
+      const store = closing(await openStore(place.freshUrl()));
+      const keys = packKeys(["a", "b", "absent"].map(bytes));
+      const read = async (view: ReadView): Promise<(string | undefined)[]> => {
+        const values = await view.getMany(keys);
+        return [0, 1, 2].map((i) => text(valueAt(values, i)));
+      };
+      const cuts: { view: StoreSnapshot; held: (string | undefined)[] }[] = [];
+      for (let i = 0; i < 6; i++) {
+        await write(store, i % 2 === 0 ? { a: `${i}` } : { b: i === 3 ? undefined : `${i}`, absent: undefined });
+        if (i === 3) await store.checkpointMemory();
+        cuts.push({ view: await store.snapshot(), held: await read(store) });
+        // Twice: what was read once may come from a cache.
+        for (let repeat = 0; repeat < 2; repeat++) {
+          for (const { view, held } of cuts) expect(await read(view)).toEqual(held);
+          for (const { view, held } of cuts) expect(text(await getOne(view, bytes("a")))).toBe(held[0]);
+        }
+      }
+      expect(cuts.map(({ held }) => held[0])).toEqual(["0", "0", "2", "2", "4", "4"]);
+      await store.close();
+      for (const { view } of cuts) await expect(read(view)).rejects.toMatchObject({ code: "closed" });
+    });
+
+    test("a displaced writer serves nothing from memory for longer than it trusts its engine", async () => {
+      const url = place.freshUrl();
+      const store = closing(await openStore(url));
+      await write(store, { a: "1" });
+      const snapshot = await store.snapshot();
+      expect(text(await getOne(snapshot, bytes("a")))).toBe("1");
+      const next = closing(await openStore(url));
+      await write(next, { a: "2" });
+      await vi.waitFor(() => expect(getOne(snapshot, bytes("a"))).rejects.toMatchObject({ code: "fenced" }), {
+        timeout: 20_000,
+        interval: 50,
+      });
     });
 
     test("a released snapshot fails with closed; releasing again does nothing", async () => {
