@@ -23,7 +23,7 @@ interface Variant {
   readonly entries: "supplied" | "scoped-read";
   readonly rows: ValueRun;
   /** Rows that the same process commits first, whose probes make the index's filter resident. */
-  readonly before?: ValueRun;
+  readonly before?: readonly ValueRun[];
 }
 
 /**
@@ -43,11 +43,11 @@ export function bulkCommitArea(context: BenchmarkContext): Area {
   const variants: Variant[] = [
     { name: between, lake: interleaved, entries: "supplied", rows },
     {
-      name: `${between}, with the filter resident`,
-      lake: lake("bulk-thirds", { first: 0, step: 3, count: rowCount }),
+      name: `${many} entries between three times as many stored ones, with the filter resident`,
+      lake: lake("bulk-quarters", { first: 0, step: 4, count: rowCount }),
       entries: "supplied",
-      before: { first: 1, step: 3, count: rowCount },
-      rows: { first: 2, step: 3, count: rowCount },
+      before: [1, 2].map((first) => ({ first, step: 4, count: rowCount })),
+      rows: { first: 3, step: 4, count: rowCount },
     },
     { name: `${many} entries into an empty index`, lake: empty, entries: "supplied", rows },
     { name: `${between}, scoped read`, lake: interleaved, entries: "scoped-read", rows },

@@ -14,7 +14,7 @@ export interface BulkCommitInput {
   readonly footerBytes: number;
   readonly entries: "supplied" | "scoped-read";
   /** Rows that are committed first, until the index's filter is resident. */
-  readonly before?: ValueRun;
+  readonly before?: readonly ValueRun[];
 }
 
 export interface BulkCommitResult {
@@ -49,7 +49,7 @@ export async function bulkCommit(input: BulkCommitInput): Promise<BulkCommitResu
 }
 
 /** Commits rows whose probes pay for a filter, then one more, which starts its build, and waits for it. */
-async function makeFilterResident(lake: Lake, before: ValueRun): Promise<void> {
+async function makeFilterResident(lake: Lake, before: readonly ValueRun[]): Promise<void> {
   const ready = new Promise<void>((resolve, reject) => {
     subscribe("moraine:index.filter", (event) => {
       const { outcome } = event as { readonly outcome: string };
@@ -57,7 +57,7 @@ async function makeFilterResident(lake: Lake, before: ValueRun): Promise<void> {
       else reject(new Error(`the filter was not built: ${outcome}`));
     });
   });
-  await registerRows(lake, "before.parquet", before);
+  for (const [i, run] of before.entries()) await registerRows(lake, `before-${i}.parquet`, run);
   await registerRows(lake, "last.parquet", { first: -1, step: 1, count: 1 });
   await ready;
 }
