@@ -1,6 +1,5 @@
 import { indexPrefix, prefixEnd } from "@moraine/codec";
-import { absent, type RowBlock, type WritableStore, type WriteBatch, type WriteReceipt } from "@moraine/store";
-import { compareRanges } from "./bytes.js";
+import type { RowBlock, WritableStore, WriteBatch, WriteReceipt } from "@moraine/store";
 import { CommitPlanner } from "./commit-planner.js";
 import { indexIdOfKey } from "./index-id-of-key.js";
 import { type FilterEvent, type FilterOutcome, Residence } from "./filter-residence.js";
@@ -16,6 +15,7 @@ import {
   filtersMaxBytes,
 } from "./limits.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
+import { forEachValueKey } from "./written-keys.js";
 
 export interface UniquenessFilterOptions {
   /** The store's one writer: what it has written it reads. */
@@ -177,26 +177,20 @@ export class UniquenessFilters {
   }
 
   /** Adds the value keys that a batch puts, and counts those that it deletes. */
-  #note({ count, data, ends }: WriteBatch): void {
-    const prefix = indexPrefix("unique");
+  #note(batch: WriteBatch): void {
     let residence: Residence | undefined;
     /** The key before, while it was one of an index: entries of one index mostly follow each other. */
     let latestStart = -1;
-    for (let entry = 0, start = 0; entry < count; entry++) {
-      const keyEnd = ends[2 * entry]!;
-      const valueEnd = ends[2 * entry + 1]!;
-      if (isUnder(prefix, data, start, keyEnd)) {
-        if (latestStart < 0 || !haveSameIndex(data, latestStart, start)) {
-          residence = this.#residences.get(indexIdOfKey(data, start, keyEnd));
-          latestStart = start;
-        }
-        if (residence !== undefined) {
-          if (valueEnd === absent) residence.noteGone();
-          else this.#addKey(residence, data, start + indexKeyPrefixBytes, keyEnd);
-        }
+    forEachValueKey(batch, (data, start, end, isPut) => {
+      if (end - start <= indexKeyPrefixBytes) return;
+      if (latestStart < 0 || !haveSameIndex(data, latestStart, start)) {
+        residence = this.#residences.get(indexIdOfKey(data, start, end));
+        latestStart = start;
       }
-      start = valueEnd === absent ? keyEnd : valueEnd;
-    }
+      if (residence === undefined) return;
+      if (isPut) this.#addKey(residence, data, start + indexKeyPrefixBytes, end);
+      else residence.noteGone();
+    });
   }
 
   #addKey(residence: Residence, data: Uint8Array, start: number, end: number): void {
@@ -275,13 +269,6 @@ export class UniquenessFilters {
 
 function withRoom(keys: number): number {
   return Math.max(filterMinimumKeys, Math.ceil(keys * filterRoomFactor));
-}
-
-function isUnder(prefix: Uint8Array, data: Uint8Array, start: number, end: number): boolean {
-  return (
-    end - start > indexKeyPrefixBytes &&
-    compareRanges(data, start, start + prefix.length, prefix, 0, prefix.length) === 0
-  );
 }
 
 function haveSameIndex(data: Uint8Array, left: number, right: number): boolean {

@@ -7,12 +7,12 @@ const [subspace, shape] = indexPrefix("unique");
 /** Visits the key of every value-keyed index entry that a batch puts or deletes, whoever put it there. */
 export function forEachValueKey(
   { count, data, ends }: WriteBatch,
-  visit: (data: Uint8Array, start: number, end: number) => void,
+  visit: (data: Uint8Array, start: number, end: number, isPut: boolean) => void,
 ): void {
   for (let i = 0, start = 0; i < count; i++) {
     const keyEnd = ends[2 * i]!;
     const valueEnd = ends[2 * i + 1]!;
-    if (data[start] === subspace && data[start + 1] === shape) visit(data, start, keyEnd);
+    if (data[start] === subspace && data[start + 1] === shape) visit(data, start, keyEnd, valueEnd !== absent);
     start = valueEnd === absent ? keyEnd : valueEnd;
   }
 }

@@ -30,5 +30,16 @@ export {
 export { limits as storeLimits } from "./limits.js";
 export { dropMemoryStore } from "./memory-backend.js";
 export { openStore, openStoreReader } from "./open-store.js";
-export { collectRows, getOne, keyAt, packKey, packKeys, rowKey, rowValue, valueAt, type Row } from "./packed.js";
+export {
+  collectRows,
+  getOne,
+  keyAt,
+  packKey,
+  packKeys,
+  packValues,
+  rowKey,
+  rowValue,
+  valueAt,
+  type Row,
+} from "./packed.js";
 export { nextTurn } from "./within.js";

@@ -58,6 +58,29 @@ export function tooManyValueBytes(): InvalidArgumentError {
   });
 }
 
+/** Puts values back to back, `undefined` for an absent one. They are copied. */
+export function packValues(values: readonly (Uint8Array | undefined)[]): PackedValues {
+  let bytes = 0;
+  for (const value of values) if (value !== undefined) bytes += value.length;
+  if (bytes > limits.packedBytes) throw tooManyValueBytes();
+  const data = new Uint8Array(bytes);
+  const offsets = new Uint32Array(values.length);
+  const lengths = new Uint32Array(values.length);
+  let offset = 0;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    offsets[i] = offset;
+    if (value === undefined) {
+      lengths[i] = absent;
+    } else {
+      data.set(value, offset);
+      lengths[i] = value.length;
+      offset += value.length;
+    }
+  }
+  return { data, offsets, lengths };
+}
+
 /** One key and its value. */
 export interface Row {
   readonly key: Uint8Array;

@@ -20,7 +20,7 @@ import { readSlots } from "./call-slots.js";
 import { limits } from "./limits.js";
 import type { SlateReadable, StoreLoops } from "./loops.js";
 import { NativeSnapshot } from "./native/native-snapshot.js";
-import { copyKeys, keyAt, tooManyValueBytes } from "./packed.js";
+import { copyKeys, keyAt, packValues } from "./packed.js";
 import { turns } from "./turns.js";
 import { nextTurn } from "./within.js";
 
@@ -121,28 +121,6 @@ async function getWindow(from: PlainReadable, keys: PackedKeys, window: number):
   const results = await Promise.allSettled(workers);
   for (const result of results) if (result.status === "rejected") throw result.reason;
   return packValues(values);
-}
-
-function packValues(values: readonly (Uint8Array | undefined)[]): PackedValues {
-  let bytes = 0;
-  for (const value of values) if (value !== undefined) bytes += value.length;
-  if (bytes > limits.packedBytes) throw tooManyValueBytes();
-  const data = new Uint8Array(bytes);
-  const offsets = new Uint32Array(values.length);
-  const lengths = new Uint32Array(values.length);
-  let offset = 0;
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i];
-    offsets[i] = offset;
-    if (value === undefined) {
-      lengths[i] = absent;
-    } else {
-      data.set(value, offset);
-      lengths[i] = value.length;
-      offset += value.length;
-    }
-  }
-  return { data, offsets, lengths };
 }
 
 async function* scanBlocks(

@@ -1,10 +1,11 @@
 import {
-  absent,
   type BatchBuilder,
+  keyAt,
   type KeyRange,
   type PackedKeys,
   type PackedValues,
   type ReadView,
+  packValues,
   rowKey,
   rowValue,
   type RowBlock,
@@ -111,27 +112,11 @@ class OverlayView implements ReadView {
   async getMany(keys: PackedKeys): Promise<PackedValues> {
     const below = await this.#base.getMany(keys);
     const values: (Uint8Array | undefined)[] = [];
-    let bytes = 0;
     for (let i = 0; i < keys.ends.length; i++) {
-      const key = keys.data.subarray(i === 0 ? 0 : keys.ends[i - 1], keys.ends[i]);
-      const entry = this.#entries.get(keyText(key));
-      const value = entry === undefined ? valueAt(below, i) : entry.value;
-      values.push(value);
-      bytes += value?.byteLength ?? 0;
+      const entry = this.#entries.get(keyText(keyAt(keys, i)));
+      values.push(entry === undefined ? valueAt(below, i) : entry.value);
     }
-    const data = new Uint8Array(bytes);
-    const offsets = new Uint32Array(values.length);
-    const lengths = new Uint32Array(values.length);
-    let offset = 0;
-    values.forEach((value, i) => {
-      offsets[i] = offset;
-      lengths[i] = value === undefined ? absent : value.byteLength;
-      if (value !== undefined) {
-        data.set(value, offset);
-        offset += value.byteLength;
-      }
-    });
-    return { data, offsets, lengths };
+    return packValues(values);
   }
 
   async *scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {

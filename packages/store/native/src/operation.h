@@ -62,8 +62,7 @@ public:
 	Executor &executor;
 	Environment &environment;
 	Failure failure;
-	//! Null where nobody can be told.
-	//! JavaScript thread only: whether `Environment::Promise` was called, and the promise, where there is one.
+	//! JavaScript thread only: whether `Environment::Promise` was called, and the promise; null where nobody can be told.
 	bool promised = false;
 	napi_deferred deferred = nullptr;
 

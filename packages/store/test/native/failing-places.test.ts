@@ -1,15 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { getOne, type ReadView, type StoreOptions, type WritableStore } from "../../src/index.js";
 import type { StoreLoops } from "../../src/loops.js";
 import { openStoreWith } from "../../src/open-store.js";
 import { plainLoops } from "../../src/plain-loops.js";
-import { CuttingProxy } from "../cutting-proxy.js";
 import { nativeLoops, nativeLoopsAvailable } from "../ordered/every-loops.js";
 import { bytes, closing, rows, temporaryFolder, text, write } from "../ordered/helpers.js";
-import { useS3Environment } from "../s3-environment.js";
-import { hasS3Server, startS3Server, type S3Server } from "../s3-server.js";
+import { useS3BehindProxy } from "../s3-behind-proxy.js";
+import { hasS3Server } from "../s3-server.js";
 
 /** What became of a call: its answer, or class, code and text of its error. */
 async function outcomeOf(call: Promise<unknown>): Promise<unknown> {
@@ -62,21 +61,7 @@ describe.skipIf(!available)("both loops in a folder that fails", () => {
 describe.skipIf(!available || !hasS3Server("both loops in S3 behind a failing network"))(
   "both loops in S3 behind a failing network",
   () => {
-    let server: S3Server;
-    let proxy: CuttingProxy;
-    let restore: () => void;
-    beforeAll(async () => {
-      server = await startS3Server();
-      await server.createBucket("stores");
-      proxy = await CuttingProxy.start(server.port);
-      restore = useS3Environment(server, `http://127.0.0.1:${proxy.port}`);
-    });
-    afterEach(() => proxy.set(undefined));
-    afterAll(async () => {
-      restore();
-      await proxy.stop();
-      await server.stop();
-    });
+    const s3 = useS3BehindProxy();
 
     /** A store whose entry lies in a table that has not been read yet. */
     async function coldStore(loops: StoreLoops, name: string, options: StoreOptions): Promise<WritableStore> {
@@ -90,10 +75,10 @@ describe.skipIf(!available || !hasS3Server("both loops in S3 behind a failing ne
     test("that is silent: reads fail, and the store lives on", async () => {
       const outcomes = await sameOutcomes(async (loops) => {
         const store = await coldStore(loops, "silent", { requestTimeoutMs: 500 });
-        proxy.set({ kind: "stall", afterBytes: 0 });
+        s3.proxy.set({ kind: "stall", afterBytes: 0 });
         const reads = await Promise.all(readsOf(store));
         const failure = store.failure;
-        proxy.set(undefined);
+        s3.proxy.set(undefined);
         return [reads, failure, await rows(store)];
       });
       expect(outcomes).toMatchObject([Array.from({ length: 3 }, () => ({ code: "store_unavailable" })), null, ["a=1"]]);
@@ -102,9 +87,9 @@ describe.skipIf(!available || !hasS3Server("both loops in S3 behind a failing ne
     test("that cuts answers: the engine asks again", async () => {
       const outcomes = await sameOutcomes(async (loops) => {
         const store = await coldStore(loops, "cut", {});
-        proxy.set({ kind: "cut", afterBytes: 0, times: 2 });
+        s3.proxy.set({ kind: "cut", afterBytes: 0, times: 2 });
         const reads = await Promise.all(readsOf(store));
-        return [reads, proxy.struck];
+        return [reads, s3.proxy.struck];
       });
       expect(outcomes).toEqual([["1", ["a=1"], ["a=1"]], 2]);
     });

@@ -1,38 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { getOne, openStore } from "../../src/index.js";
-import { CuttingProxy } from "../cutting-proxy.js";
-import { hasS3Server, startS3Server, type S3Server } from "../s3-server.js";
+import { useS3BehindProxy } from "../s3-behind-proxy.js";
+import { hasS3Server } from "../s3-server.js";
 import { bytes, closing, rows, write } from "./helpers.js";
-import { useS3Environment } from "../s3-environment.js";
 
 describe.skipIf(!hasS3Server("store in S3 behind a failing network"))("store in S3 behind a failing network", () => {
-  let server: S3Server;
-  let proxy: CuttingProxy;
-  let restore: () => void;
-  beforeAll(async () => {
-    server = await startS3Server();
-    await server.createBucket("stores");
-    proxy = await CuttingProxy.start(server.port);
-    restore = useS3Environment(server, `http://127.0.0.1:${proxy.port}`);
-  });
-  afterEach(() => proxy.set(undefined));
-  afterAll(async () => {
-    restore();
-    await proxy.stop();
-    await server.stop();
-  });
+  const s3 = useS3BehindProxy();
 
   test("answers that are cut off after the request was carried out cost time, not writes", async () => {
     const store = closing(await openStore("s3://stores/cut"));
     for (let i = 0; i < 5; i++) {
       // The object is made, the answer is lost: the engine must recognise its own object when it tries again.
-      proxy.set({ kind: "cut", afterBytes: 0, times: 2 });
+      s3.proxy.set({ kind: "cut", afterBytes: 0, times: 2 });
       await write(store, { [`k${i}`]: `${i}`, head: `${i}` });
-      expect(proxy.struck).toBe(2);
+      expect(s3.proxy.struck).toBe(2);
     }
-    proxy.set({ kind: "cut", afterBytes: 0, times: 1 });
+    s3.proxy.set({ kind: "cut", afterBytes: 0, times: 1 });
     await Promise.all(Array.from({ length: 20 }, (_, i) => write(store, { [`m${i}`]: "v" })));
-    proxy.set(undefined);
+    s3.proxy.set(undefined);
     const next = closing(await openStore("s3://stores/cut"));
     expect(await rows(next, "k", "l")).toEqual(["k0=0", "k1=1", "k2=2", "k3=3", "k4=4"]);
     expect((await rows(next, "m", "n")).length).toBe(20);
@@ -42,7 +27,7 @@ describe.skipIf(!hasS3Server("store in S3 behind a failing network"))("store in 
   test("a write that gets no answer in time ends the handle; what was acknowledged is there afterwards", async () => {
     const store = closing(await openStore("s3://stores/silent", { requestTimeoutMs: 1_000 }));
     await write(store, { a: "1" });
-    proxy.set({ kind: "stall", afterBytes: 0 });
+    s3.proxy.set({ kind: "stall", afterBytes: 0 });
     const began = performance.now();
     const failure = { code: "store_unavailable" };
     await expect(Promise.all([write(store, { a: "2" }), write(store, { b: "2" })])).rejects.toMatchObject(failure);
@@ -50,7 +35,7 @@ describe.skipIf(!hasS3Server("store in S3 behind a failing network"))("store in 
     expect(store.failure).toMatchObject(failure);
     await expect(write(store, { a: "3" })).rejects.toMatchObject(failure);
     await expect(getOne(store, bytes("a"))).rejects.toMatchObject(failure);
-    proxy.set(undefined);
+    s3.proxy.set(undefined);
     const next = closing(await openStore("s3://stores/silent"));
     const found = await rows(next);
     // Never half of them in a way that the order does not allow: the second write only with the first.
@@ -65,11 +50,11 @@ describe.skipIf(!hasS3Server("store in S3 behind a failing network"))("store in 
     await write(first, { a: "1" });
     await first.close();
     const store = closing(await openStore("s3://stores/reads", { requestTimeoutMs: 500, blockCache: false }));
-    proxy.set({ kind: "stall", afterBytes: 0 });
+    s3.proxy.set({ kind: "stall", afterBytes: 0 });
     await expect(getOne(store, bytes("a"))).rejects.toMatchObject({ code: "store_unavailable" });
     await expect(store.scan({}).next()).rejects.toMatchObject({ code: "store_unavailable" });
     expect(store.failure).toBeNull();
-    proxy.set(undefined);
+    s3.proxy.set(undefined);
     expect(await rows(store)).toEqual(["a=1"]);
   });
 });
