@@ -28,7 +28,8 @@ export function listChecks(root) {
  */
 export async function runChecks(root, log) {
   let passed = 0;
-  let failed = 0;
+  /** @type {string[]} */
+  const failures = [];
   for (const { name, command } of listChecks(root)) {
     const startedMs = performance.now();
     const { code, output } = await runCommand(command, [], { root, capture: true, shell: true });
@@ -37,12 +38,12 @@ export async function runChecks(root, log) {
       passed += 1;
       log(`ok    ${name} (${seconds} s)`);
     } else {
-      failed += 1;
+      failures.push(`check ${name}`);
       log(`FAIL  ${name} (${seconds} s): ${command}`);
       log(output.trimEnd().replace(/^/gm, "      "));
     }
   }
-  return { passed, failed, skipped: 0 };
+  return { passed, failed: failures.length, skipped: 0, failures };
 }
 
 if (isMain(import.meta.url)) {

@@ -23,7 +23,7 @@ test("every check runs although one fails, one line each, and only the failed on
     "      loud",
     "ok    third (time)",
   ]);
-  expect(tally).toEqual({ passed: 2, failed: 1, skipped: 0 });
+  expect(tally).toEqual({ passed: 2, failed: 1, skipped: 0, failures: ["check second"] });
 });
 
 test("this workspace's checks", () => {

@@ -84,7 +84,7 @@ async function sanitize(root, long) {
   const build = [join(root, "packages/store/native/build.mjs"), "--sanitize"];
   // The library and the addon must be those of one compiler.
   const { code: buildCode } = await runCommand(process.execPath, build, { root, env: { CXX: sanitizer.compiler } });
-  if (buildCode !== 0) return { passed: 0, failed: 1, skipped: 0 };
+  if (buildCode !== 0) return { passed: 0, failed: 1, skipped: 0, failures: ["the addon's build with sanitizers"] };
   if (!existsSync(join(root, addonPath))) return skip("the addon could not be built with sanitizers");
 
   rmSync(join(root, reportFolder), { recursive: true, force: true });
@@ -115,7 +115,8 @@ async function sanitize(root, long) {
     for (const finding of new Set(findings)) console.error(`  ${finding.trim()}`);
   }
   console.log(`sanitize: ${findings.length === 0 ? "nothing found" : "FAILED"}`);
-  return (code !== 0 || findings.length > 0) && tally.failed === 0 ? { ...tally, failed: 1 } : tally;
+  if ((code === 0 && findings.length === 0) || tally.failed > 0) return tally;
+  return { ...tally, failed: 1, failures: [`sanitizers: exit code ${code}`, ...findings.map((line) => line.trim())] };
 }
 
 if (isMain(import.meta.url)) {

@@ -42,7 +42,7 @@ async function main(args) {
   const startedMs = performance.now();
   const { code, tally } =
     faults && files.length === 0
-      ? { code: 1, tally: countTests(undefined, 1) }
+      ? { code: 1, tally: countTests(undefined, 1, root) }
       : await runTests([...files, ...vitestArgs], {
           root,
           ...(faults ? { env: { MORAINE_FAULTS: "long" } } : { limitMs }),

@@ -9,20 +9,25 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("the closing line names skipped tests only when there are some", () => {
+test("the closing lines name skipped tests and failures only when there are some", () => {
   vi.stubEnv("MORAINE_TALLY_FILE", "");
   const printed = vi.spyOn(console, "log").mockImplementation(() => undefined);
   closeWith({ passed: 3, failed: 0, skipped: 0 });
-  closeWith({ passed: 3, failed: 1, skipped: 2 });
-  expect(printed.mock.calls).toEqual([["3 passed, 0 failed"], ["3 passed, 1 failed, 2 skipped"]]);
+  closeWith({ passed: 3, failed: 1, skipped: 2, failures: ["a test\n  why"] });
+  expect(printed.mock.calls).toEqual([
+    ["3 passed, 0 failed"],
+    ["! a test"],
+    ["!   why"],
+    ["3 passed, 1 failed, 2 skipped"],
+  ]);
 });
 
-test("with a tally file the counts are added to it and nothing is printed", () => {
+test("with a tally file counts and failures are added to it and nothing is printed", () => {
   const file = join(temporaryWorkspace({}), "tally");
   vi.stubEnv("MORAINE_TALLY_FILE", file);
   const printed = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  closeWith({ passed: 3, failed: 1, skipped: 2 });
+  closeWith({ passed: 3, failed: 1, skipped: 2, failures: ["a test\n  why"] });
   closeWith({ passed: 7, failed: 0, skipped: 0 });
-  expect(readFileSync(file, "utf8")).toBe("3 1 2\n7 0 0\n");
+  expect(readFileSync(file, "utf8")).toBe("3 1 2\n! a test\n!   why\n7 0 0\n");
   expect(printed).not.toHaveBeenCalled();
 });

@@ -7,6 +7,7 @@ import {
   InvalidArgumentError,
   encodeIndexEntry,
   equalityPrefix,
+  equalityPrefixes,
   type IndexLayout,
   type IndexValue,
   type KeyRangeBytes,
@@ -122,6 +123,19 @@ test("an equality prefix holds exactly the equal rows", () => {
       }
     }),
     { numRuns: 500 },
+  );
+});
+
+test("the equality prefixes of many rows are those of each, without the rows that hold NULL", () => {
+  fc.assert(
+    fc.property(arbitraryCase, ({ layout, rows }) => {
+      const { data, ends } = equalityPrefixes(layout, rows);
+      const keys = Array.from(ends, (end, i) => data.subarray(ends[i - 1] ?? 0, end));
+      const expected = rows.filter((row) => !row.includes(null)).map((row) => equalityPrefix(layout, row));
+      expect(keys.map((key) => [...key])).toEqual(expected.map((key) => [...key]));
+      expect(data.length).toBe(ends.at(-1) ?? 0);
+    }),
+    { numRuns: 200 },
   );
 });
 

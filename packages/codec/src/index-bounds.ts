@@ -1,8 +1,10 @@
 import { compareBytes } from "./bytes.js";
 import { InvalidArgumentError } from "./errors.js";
 import type { IndexColumn, IndexLayout, IndexValue } from "./index-value.js";
-import { aboveBody, bodyRange, closeBody, keyBody, type KeyRangeBytes, orderedRange } from "./key-range.js";
-import { indexShapeTags } from "./keys.js";
+import { KeyBuffer } from "./key-buffer.js";
+import { aboveBody, bodyRange, closeBody, keyBody, type KeyRangeBytes, orderedRange, putBody } from "./key-range.js";
+import { indexPrefix, indexShapeTags } from "./keys.js";
+import { equalityPrefixBytes } from "./limits.js";
 
 /** One side of a comparison: values of the leading columns, and whether rows that equal them take part. */
 export interface Bound {
@@ -31,14 +33,36 @@ export interface RangeBounds {
  * Errors: `invalid_argument` unless every column has a value that is not NULL; else as `IndexKeyBuilder.append`.
  */
 export function equalityPrefix(layout: IndexLayout, values: readonly IndexValue[]): Uint8Array {
-  if (values.length !== layout.columns.length) {
-    throw new InvalidArgumentError(
-      `an equality lookup names ${values.length} columns, the index has ${layout.columns.length}`,
-      { remedy: "Give one value for each column of the index, or read a range." },
-    );
-  }
+  checkComplete(layout, values);
   refuseNulls(values, "an equality lookup");
   return closeBody(keyBody(layout, layout.unique ? "unique" : "multi", values));
+}
+
+/** Keys back to back: key `i` is `data.subarray(ends[i - 1] ?? 0, ends[i])`. */
+export interface EqualityPrefixes {
+  readonly data: Uint8Array;
+  readonly ends: Uint32Array;
+}
+
+/**
+ * `equalityPrefix` of many, in one buffer. Values with a NULL among them are left out: no row equals them.
+ *
+ * Errors: as `equalityPrefix`.
+ */
+export function equalityPrefixes(layout: IndexLayout, keys: readonly (readonly IndexValue[])[]): EqualityPrefixes {
+  const prefix = indexPrefix(layout.unique ? "unique" : "multi", layout.indexId);
+  const buffer = new KeyBuffer(keys.length * equalityPrefixBytes);
+  const ends = new Uint32Array(keys.length);
+  let count = 0;
+  for (const values of keys) {
+    checkComplete(layout, values);
+    if (values.includes(null)) continue;
+    putBody(buffer, layout, prefix, values);
+    buffer.reserve(1);
+    buffer.bytes[buffer.at++] = 0;
+    ends[count++] = buffer.at;
+  }
+  return { data: buffer.bytes.subarray(0, buffer.at), ends: ends.subarray(0, count) };
 }
 
 /**
@@ -143,6 +167,13 @@ function uniqueShaped(key: Uint8Array): Uint8Array {
   const copy = key.slice();
   copy[1] = indexShapeTags.unique;
   return copy;
+}
+
+function checkComplete({ columns }: IndexLayout, values: readonly IndexValue[]): void {
+  if (values.length === columns.length) return;
+  throw new InvalidArgumentError(`an equality lookup names ${values.length} columns, the index has ${columns.length}`, {
+    remedy: "Give one value for each column of the index, or read a range.",
+  });
 }
 
 function checkBound(layout: IndexLayout, bound: Bound | undefined): void {

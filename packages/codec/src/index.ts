@@ -80,7 +80,15 @@ export {
   type IndexValueType,
   maxIndexedValueBytes,
 } from "./index-value.js";
-export { type Bound, equalityPrefix, nullPrefixBounds, type RangeBounds, rangeBounds } from "./index-bounds.js";
+export {
+  type Bound,
+  equalityPrefix,
+  equalityPrefixes,
+  type EqualityPrefixes,
+  nullPrefixBounds,
+  type RangeBounds,
+  rangeBounds,
+} from "./index-bounds.js";
 export { encodeIndexEntry, type IndexEntry } from "./index-entry-oracle.js";
 export { IndexKeyBuilder, type IndexKeys } from "./index-key.js";
 export { type DecodedIndexKey, decodeIndexKey } from "./index-key-decode.js";

@@ -26,20 +26,29 @@ export function keyBody(
   next: NextColumn = "any",
 ): Uint8Array {
   const buffer = new KeyBuffer(boundBytes);
-  const prefix = indexPrefix(shape, layout.indexId);
-  buffer.reserve(prefix.length);
-  buffer.bytes.set(prefix);
-  buffer.at = prefix.length;
-  let total = 0;
-  values.forEach((value, i) => {
-    total = putComponent(buffer, layout.columns[i] as IndexColumn, value, total);
-  });
+  putBody(buffer, layout, indexPrefix(shape, layout.indexId), values);
   if (next !== "any") {
     const { nullsFirst } = layout.columns[values.length] as IndexColumn;
     buffer.reserve(2);
     buffer.at = putFlag(buffer.bytes, buffer.at, (next === "nulls") === nullsFirst ? 0 : 1);
   }
   return buffer.bytes.slice(0, buffer.at);
+}
+
+/** Adds what `keyBody` gives for these values to a buffer; `prefix` is the `indexPrefix` of the shape and the index. */
+export function putBody(
+  buffer: KeyBuffer,
+  layout: IndexLayout,
+  prefix: Uint8Array,
+  values: readonly IndexValue[],
+): void {
+  buffer.reserve(prefix.length);
+  buffer.bytes.set(prefix, buffer.at);
+  buffer.at += prefix.length;
+  let total = 0;
+  for (let i = 0; i < values.length; i++) {
+    total = putComponent(buffer, layout.columns[i] as IndexColumn, values[i] as IndexValue, total);
+  }
 }
 
 /** The body with the terminator that ends a key's values: sorts right before every key that begins with the body. */

@@ -10,6 +10,9 @@ export const defaultKeyBuilderBytes = 4_096;
 /** Bytes of the buffer in which one bound is built, before it has to grow. */
 export const boundBytes = 128;
 
+/** Bytes a key of the buffer in which many lookup keys are built, before it has to grow. */
+export const equalityPrefixBytes = 32;
+
 /** Most bytes of keys that one builder holds: positions are 32-bit. */
 export const maxKeyBuilderBytes = 0x7fff_ffff;
 

@@ -4,12 +4,13 @@ import { AbsenceSearch } from "./absence-search.js";
 import { Collisions } from "./collisions.js";
 import { checkCommitSize, type IndexChange } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
-import { probeAheadSliceKeys, uniquenessProbeWindowKeys } from "./limits.js";
+import { probeAheadSliceKeys, uniquenessProbeKeys, uniquenessProbeWindowKeys } from "./limits.js";
 import { keyState, MemberLog, type PlannedEntries } from "./planned-entries.js";
 import { quotedName } from "./quoted-name.js";
 import { noteMisses, type ProbeRequest } from "./note-misses.js";
 import { probedLists, type ProbedList } from "./probed-lists.js";
 import { highWord, lowWord, readWord, rowIdBytes, rowIdWords } from "./row-id-words.js";
+import { sideBySide } from "./side-by-side.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
 import { forEachValueKey } from "./written-keys.js";
@@ -92,7 +93,7 @@ export class CommitPlanner {
   /**
    * Reads the stored state of every value-keyed entry that the changes add, or remove under guard, and that is not known
    * yet. Give it the changes of all members at once: their keys then share windows. When reading fails nothing is kept
-   * of the failed windows and the call can be repeated.
+   * of the failed parts and the call can be repeated.
    *
    * Check each member with `checkCommitSize` first: this call reads for whatever it is given.
    */
@@ -109,9 +110,7 @@ export class CommitPlanner {
         this.#request(indexId, keys, requested);
         requests.push({ indexId, first, last: requested.length });
       }
-      for (let first = 0; first < requested.length; first += uniquenessProbeWindowKeys) {
-        await this.#probeWindow(requested, first, Math.min(requested.length, first + uniquenessProbeWindowKeys));
-      }
+      await this.#probeRequested(requested);
       if (this.#filters !== undefined) noteMisses(this.#filters, this.#keys, requests, requested);
     } finally {
       this.#giveUp(requested);
@@ -251,7 +250,7 @@ export class CommitPlanner {
     let filter = filters?.filterOf(indexId);
     let window: number[] = [];
     const read = async (): Promise<void> => {
-      await this.#probeWindow(window, 0, window.length);
+      await this.#probeRequested(window);
       if (filters !== undefined) noteMisses(filters, table, [{ indexId, first: 0, last: window.length }], window);
       window = [];
       filter = filters?.filterOf(indexId);
@@ -327,7 +326,15 @@ export class CommitPlanner {
     }
   }
 
-  async #probeWindow(requested: readonly number[], first: number, last: number): Promise<void> {
+  async #probeRequested(requested: readonly number[]): Promise<void> {
+    const most = uniquenessProbeWindowKeys / uniquenessProbeKeys;
+    await sideBySide(Math.ceil(requested.length / uniquenessProbeKeys), most, (part) => {
+      const first = part * uniquenessProbeKeys;
+      return this.#probePart(requested, first, Math.min(requested.length, first + uniquenessProbeKeys));
+    });
+  }
+
+  async #probePart(requested: readonly number[], first: number, last: number): Promise<void> {
     const table = this.#keys;
     let bytes = 0;
     for (let i = first; i < last; i++) bytes += table.keyEnd(requested[i]!) - table.keyStart(requested[i]!);

@@ -1,18 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { equalityPrefix, IndexKeyBuilder, type IndexKeys, type IndexLayout } from "@moraine/codec";
+import { equalityPrefix, equalityPrefixes, IndexKeyBuilder, type IndexKeys, type IndexLayout } from "@moraine/codec";
 import { absent, BatchBuilder, openStore, packKey, type ReadView, type WritableStore } from "@moraine/store";
 import { bench, describe } from "vitest";
-import {
-  CommitPlanner,
-  collectRange,
-  type IndexChange,
-  lookup,
-  lookupMany,
-  packEqualityKeys,
-  UniquenessFilters,
-} from "./index.js";
+import { CommitPlanner, collectRange, type IndexChange, lookup, lookupMany, UniquenessFilters } from "./index.js";
 
 /** Run with `npx vitest bench --run packages/index-core`. Each row's name says how many entries one iteration handles. */
 
@@ -188,7 +180,7 @@ describe.each(["file", "memory"] as const)("%s store", (kind) => {
   });
   const thousand = Array.from({ length: 1000 }, (_, i) => [BigInt((i * 7919) % (entries * 2))]);
   bench("lookupMany of 1,000", async () => {
-    await lookupMany(store, unique, packEqualityKeys(unique, thousand));
+    await lookupMany(store, unique, equalityPrefixes(unique, thousand));
   });
   for (const rows of [100, 10_000]) {
     bench(`range of ${rows} rows`, async () => {

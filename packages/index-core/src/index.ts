@@ -2,7 +2,7 @@ export { type EntrySize, checkCommitSize, checkEntryCount, type IndexChange, mea
 export { refusedClaim, type RefusedClaim } from "./collisions.js";
 export { CommitPlanner, type PlannerReport } from "./commit-planner.js";
 export { type HolderState, type PlannedEntries, type PoisonedIndex } from "./planned-entries.js";
-export { lookup, lookupMany, type LookupReport, packEqualityKeys } from "./lookup.js";
+export { lookup, lookupMany, type LookupReport } from "./lookup.js";
 export { collectNulls, collectRange, lookupNulls, lookupRange, type RangeOptions } from "./range.js";
 export { countProbed } from "./probed-lists.js";
 export { shiftRowIds } from "./shift-row-ids.js";

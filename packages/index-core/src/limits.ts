@@ -6,14 +6,20 @@ export const maxIndexEntriesPerCommit = 1_000_000;
 /** Most encoded key and value bytes of index entries that one commit may name. Same source. */
 export const maxIndexBytesPerCommit = 64 * 1024 * 1024;
 
-/** Keys that one `getMany` of the uniqueness check asks for. */
+/** Keys that the uniqueness check asks for at once. */
 export const uniquenessProbeWindowKeys = 1024;
+
+/** Keys that one `getMany` of the uniqueness check asks for: when one has its answer the next is sent. */
+export const uniquenessProbeKeys = 256;
 
 /** Keys that are entered between two turns of the event loop when a commit is probed ahead. */
 export const probeAheadSliceKeys = 8192;
 
-/** Keys that one `getMany` of a lookup asks for. */
+/** Keys of a lookup that are asked for at once. Specification, "Lookups". */
 export const lookupProbeWindowKeys = 512;
+
+/** Keys that one `getMany` of a lookup asks for: when one has its answer the next is sent, while the others are under way. */
+export const lookupProbeKeys = 128;
 
 /** Prefix scans of a lookup over a multi-shaped index that run at once. */
 export const lookupScanConcurrency = 32;

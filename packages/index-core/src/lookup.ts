@@ -1,8 +1,9 @@
-import { equalityPrefix, type IndexLayout, type IndexValue, prefixEnd } from "@moraine/codec";
-import { absent, packKey, type PackedKeys, packKeys, type PackedValues, type ReadView } from "@moraine/store";
+import { equalityPrefix, equalityPrefixes, type IndexLayout, type IndexValue, prefixEnd } from "@moraine/codec";
+import { absent, packKey, type PackedKeys, type PackedValues, type ReadView } from "@moraine/store";
 import { KeyTable } from "./key-table.js";
-import { lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";
+import { lookupProbeKeys, lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";
 import { rowIdBytes, RowIdList, sortedDistinct } from "./row-id-words.js";
+import { sideBySide } from "./side-by-side.js";
 import { appendRowId, wrongValue } from "./stored-row-ids.js";
 
 /** How one lookup was served; a caller passes one in to have it filled. */
@@ -15,21 +16,6 @@ export interface LookupReport {
   misses: number;
   /** Most reads that were in flight together. */
   peakInFlight: number;
-}
-
-/**
- * Packs equality keys, one per list of values, each naming every column of the index. A key with a NULL is left out: no
- * row equals it.
- *
- * @throws InvalidArgumentError when a key has the wrong number of values, ConstraintError when a value does not fit its column.
- */
-export function packEqualityKeys(layout: IndexLayout, keys: readonly (readonly IndexValue[])[]): PackedKeys {
-  const encoded: Uint8Array[] = [];
-  for (const values of keys) {
-    const noRowEquals = values.length === layout.columns.length && values.includes(null);
-    if (!noRowEquals) encoded.push(equalityPrefix(layout, values));
-  }
-  return packKeys(encoded);
 }
 
 /**
@@ -86,34 +72,23 @@ interface ReadResult {
 }
 
 async function probeAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
-  for (let first = 0; first < keys.count; first += lookupProbeWindowKeys) {
-    const last = Math.min(keys.count, first + lookupProbeWindowKeys);
+  const most = lookupProbeWindowKeys / lookupProbeKeys;
+  await sideBySide(Math.ceil(keys.count / lookupProbeKeys), most, async (window) => {
+    const first = window * lookupProbeKeys;
+    const last = Math.min(keys.count, first + lookupProbeKeys);
     const values = await view.getMany(keys.packed(first, last));
     for (let i = 0; i < last - first; i++) appendValue(values, i, found);
-  }
+  });
   return { hits: found.count, peakInFlight: Math.min(keys.count, lookupProbeWindowKeys) };
 }
 
 async function scanAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
-  let next = 0;
   let hits = 0;
-  const scanNext = async (): Promise<void> => {
-    while (next < keys.count) {
-      const key = next++;
-      const prefix = keys.keyBytes.subarray(keys.keyStart(key), keys.keyEnd(key));
-      try {
-        if (await scanPrefix(view, prefix, found)) hits++;
-      } catch (error) {
-        next = keys.count;
-        throw error;
-      }
-    }
-  };
-  const peakInFlight = Math.min(keys.count, lookupScanConcurrency);
-  // Settle all of them before failing: the caller may release the view as soon as this call ends.
-  const scans = await Promise.allSettled(Array.from({ length: peakInFlight }, scanNext));
-  for (const scan of scans) if (scan.status === "rejected") throw scan.reason;
-  return { hits, peakInFlight };
+  await sideBySide(keys.count, lookupScanConcurrency, async (key) => {
+    const prefix = keys.keyBytes.subarray(keys.keyStart(key), keys.keyEnd(key));
+    if (await scanPrefix(view, prefix, found)) hits++;
+  });
+  return { hits, peakInFlight: Math.min(keys.count, lookupScanConcurrency) };
 }
 
 /** Appends the rows of one value of a multi-shaped index; whether there were any. */

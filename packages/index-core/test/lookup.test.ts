@@ -1,7 +1,7 @@
-import { CorruptionError, InvalidArgumentError } from "@moraine/codec";
-import { BatchBuilder } from "@moraine/store";
+import { CorruptionError, equalityPrefixes, InvalidArgumentError } from "@moraine/codec";
+import { BatchBuilder, type PackedKeys } from "@moraine/store";
 import { describe, expect, it } from "vitest";
-import { lookup, lookupMany, type LookupReport, packEqualityKeys } from "../src/index.js";
+import { lookup, lookupMany, type LookupReport } from "../src/index.js";
 import { change, commit, CountingView, keysOf, layout, numberedRows, withStore } from "./support.js";
 
 const u = layout(7n, "unique", "int64");
@@ -114,7 +114,7 @@ describe("lookup", () => {
       await store.write(batch.finish());
       await expect(lookup(store, u, [1n])).rejects.toThrow(CorruptionError);
       await expect(lookup(store, m, [1n])).rejects.toThrow(CorruptionError);
-      await expect(lookupMany(store, m, packEqualityKeys(m, [[1n]]))).rejects.toThrow(CorruptionError);
+      await expect(lookupMany(store, m, equalityPrefixes(m, [[1n]]))).rejects.toThrow(CorruptionError);
     });
   });
 });
@@ -133,7 +133,7 @@ describe("lookupMany", () => {
       );
       const report = emptyReport();
       const view = new CountingView(store);
-      const found = await lookupMany(view, u, packEqualityKeys(u, [[20n], [10n], [20n], [99n]]), report);
+      const found = await lookupMany(view, u, equalityPrefixes(u, [[20n], [10n], [20n], [99n]]), report);
       expect([...found]).toEqual([0n, 1n]);
       expect(report).toEqual({ requested: 4, distinct: 3, hits: 2, misses: 1, peakInFlight: 3 });
       expect(view.windows).toEqual([3]);
@@ -152,31 +152,47 @@ describe("lookupMany", () => {
         }),
       );
       const view = new CountingView(store);
-      expect([...(await lookupMany(view, pair, packEqualityKeys(pair, [])))]).toEqual([]);
+      expect([...(await lookupMany(view, pair, equalityPrefixes(pair, [])))]).toEqual([]);
       expect(view.windows).toEqual([]);
       expect([
         ...(await lookupMany(
           view,
           pair,
-          packEqualityKeys(pair, [
+          equalityPrefixes(pair, [
             ["a", null],
             ["a", 1n],
           ]),
         )),
       ]).toEqual([2n]);
-      expect(() => packEqualityKeys(pair, [["a", 1n], [null]])).toThrow(InvalidArgumentError);
-      expect(() => packEqualityKeys(pair, [[1n, 1n]])).toThrow(InvalidArgumentError);
+      expect(() => equalityPrefixes(pair, [["a", 1n], [null]])).toThrow(InvalidArgumentError);
+      expect(() => equalityPrefixes(pair, [[1n, 1n]])).toThrow(InvalidArgumentError);
     });
   });
 
-  it("probes in windows of 512: 601 requested, 600 distinct and absent", async () => {
+  it("asks for 512 at once, in parts: 601 requested, 600 distinct and absent", async () => {
     await withStore(async (store) => {
       const keys = Array.from({ length: 601 }, (_, i) => [BigInt(i % 600)]);
       const report = emptyReport();
       const view = new CountingView(store);
-      expect((await lookupMany(view, u, packEqualityKeys(u, keys), report)).length).toBe(0);
+      expect((await lookupMany(view, u, equalityPrefixes(u, keys), report)).length).toBe(0);
       expect(report).toEqual({ requested: 601, distinct: 600, hits: 0, misses: 600, peakInFlight: 512 });
-      expect(view.windows).toEqual([512, 88]);
+      expect(view.windows).toEqual([128, 128, 128, 128, 88]);
+      expect(view.peakInFlight).toBe(4);
+    });
+  });
+
+  it("asks for nothing more once a part has failed, and settles the others first", async () => {
+    await withStore(async (store) => {
+      const view = new CountingView(store);
+      let asked = 0;
+      const failing = {
+        getMany: (keys: PackedKeys) => (++asked === 2 ? Promise.reject(new Error("cut off")) : view.getMany(keys)),
+        scan: view.scan.bind(view),
+      };
+      const keys = Array.from({ length: 5000 }, (_, i) => [BigInt(i)]);
+      await expect(lookupMany(failing, u, equalityPrefixes(u, keys))).rejects.toThrow("cut off");
+      expect(asked).toBe(4);
+      expect(view.inFlight).toBe(0);
     });
   });
 
@@ -187,7 +203,7 @@ describe("lookupMany", () => {
       const keys = Array.from({ length: 150 }, (_, i) => [BigInt(i)]);
       const report = emptyReport();
       const view = new CountingView(store);
-      const found = await lookupMany(view, m, packEqualityKeys(m, [...keys, [1000n]]), report);
+      const found = await lookupMany(view, m, equalityPrefixes(m, [...keys, [1000n]]), report);
       expect([...found]).toEqual(Array.from({ length: 151 }, (_, i) => BigInt(i)));
       expect(report).toEqual({ requested: 151, distinct: 151, hits: 150, misses: 1, peakInFlight: 32 });
       expect(view.peakInFlight).toBe(32);
@@ -206,7 +222,7 @@ describe("lookupMany", () => {
         },
       };
       const keys = Array.from({ length: 200 }, (_, i) => [BigInt(i)]);
-      await expect(lookupMany(failing, m, packEqualityKeys(m, keys))).rejects.toThrow("cut off");
+      await expect(lookupMany(failing, m, equalityPrefixes(m, keys))).rejects.toThrow("cut off");
       expect(asked).toBeLessThan(70);
       expect(view.inFlight).toBe(0);
     });

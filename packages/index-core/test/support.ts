@@ -159,7 +159,13 @@ export class CountingView implements ReadView {
       this.failNext = null;
       throw failure;
     }
-    return await this.#view.getMany(keys);
+    this.inFlight++;
+    this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
+    try {
+      return await this.#view.getMany(keys);
+    } finally {
+      this.inFlight--;
+    }
   }
 
   async *scan(range: KeyRange, options?: ScanOptions): AsyncIterableIterator<RowBlock> {

@@ -1,5 +1,6 @@
 import {
   type Bound,
+  equalityPrefixes,
   IndexBuildingError,
   type IndexId,
   type IndexValue,
@@ -9,14 +10,7 @@ import {
   type SnapshotId,
   UnsupportedError,
 } from "@moraine/codec";
-import {
-  collectNulls,
-  collectRange,
-  lookup,
-  lookupMany,
-  type LookupReport,
-  packEqualityKeys,
-} from "@moraine/index-core";
+import { collectNulls, collectRange, lookup, lookupMany, type LookupReport } from "@moraine/index-core";
 import type { ReadView } from "@moraine/store";
 import { lookupChannel, type LookupEvent } from "../diagnostics.js";
 import type { CatalogState } from "../model/state.js";
@@ -148,7 +142,7 @@ export async function runLookupMany(
   const values = checkArray(keys, "keys").map((key, at) => keyValues(context, key, { argument: "keys", at }));
   const began = lookupChannel.hasSubscribers ? performance.now() : undefined;
   const report: LookupReport = { requested: 0, distinct: 0, hits: 0, misses: 0, peakInFlight: 0 };
-  const found = rowIds(await lookupMany(view, context.layout, packEqualityKeys(context.layout, values), report));
+  const found = rowIds(await lookupMany(view, context.layout, equalityPrefixes(context.layout, values), report));
   if (began !== undefined) publishLookup(context, began, found, { ...report, requested: values.length });
   return found;
 }
@@ -226,11 +220,14 @@ function indexValues(context: IndexContext, values: readonly unknown[], path: Va
     throw new InvalidArgumentError(`${pathText(path)} is no array`, {
       remedy: "Pass the values as an array, in the index's column order.",
     });
-  return Array.from(values as readonly unknown[], (value, at) => {
+  // A loop and no mapped copy, because this runs for each of many keys, and holes of the array are values that are missing.
+  const converted: IndexValue[] = [];
+  for (let at = 0; at < values.length; at++) {
     const columnType = context.columnTypes[at];
     if (columnType === undefined) throw otherCount(context, values.length, path);
-    return convertValue(columnType, value, path, at);
-  });
+    converted.push(convertValue(columnType, values[at], path, at));
+  }
+  return converted;
 }
 
 function rowIds(ids: BigUint64Array): RowId[] {

@@ -96,7 +96,7 @@ Executor &Executor::Next() {
 	// Never destroyed: the threads run until the process ends.
 	static auto *executors = [] {
 		const unsigned cores = std::thread::hardware_concurrency();
-		const unsigned count = std::min(MOST_EXECUTORS, cores > 1 ? cores - 1 : 1);
+		const unsigned count = std::min(MOST_EXECUTORS, cores > 1 ? cores : 1);
 		auto *made = new std::vector<Executor *>;
 		for (unsigned i = 0; i < count; i++) {
 			auto *executor = new Executor;
