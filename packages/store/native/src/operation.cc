@@ -10,7 +10,8 @@
 
 namespace moraine {
 
-//! Most executor threads of a process. One keeps up with a JavaScript thread; more serve several workers.
+//! Most executor threads of a process. One keeps up with a JavaScript thread that awaits a call at a time; more serve
+//! calls side by side, and several workers.
 static constexpr unsigned MOST_EXECUTORS = 4;
 
 //! The slot that this thread polls at this moment, and what its continuation was called with meanwhile.
