@@ -20,7 +20,9 @@ function glibcVersion() {
 }
 
 /**
- * The name of this machine as platform packages have it, or undefined where the addon is neither shipped nor tried.
+ * The name of this machine as platform packages have it, or undefined where the addon is neither shipped nor tried. The store
+ * asks the same of its process in `src/native/platform.ts`, without a report, which would wait for the host name of every open
+ * connection; what changes here changes there. (A build has no connections, and runs before those sources are compiled.)
  * @returns {string | undefined}
  */
 export function targetTriple() {

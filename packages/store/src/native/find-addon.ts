@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isAddon, type NativeAddon } from "./addon.js";
+import { platformOf } from "./platform.js";
 
 /** The addon, bound to the library, or why there is none. */
 export type FoundAddon =
@@ -24,37 +25,23 @@ const fileName = "moraine-store.node";
  * reason, never an error: the plain binding does everything too.
  */
 export function findAddon(path: string | undefined): FoundAddon {
-  const platform = platformName();
-  if (platform === undefined)
-    return { addon: undefined, reason: `there is none for ${process.platform} ${process.arch}` };
+  const platform = platformOf(process);
+  if (platform.name === undefined) return { addon: undefined, reason: `there is none for ${platform.without}` };
   const load = createRequire(import.meta.url);
-  const found = path ?? builtPath() ?? packagedPath(load, platform);
+  const found = path ?? builtPath() ?? packagedPath(load, platform.name);
   if (found === undefined) {
-    return { addon: undefined, reason: `neither this checkout nor a package @moraine/store-${platform} has it` };
+    return { addon: undefined, reason: `neither this checkout nor a package @moraine/store-${platform.name} has it` };
   }
   try {
     const addon: unknown = load(found);
     if (!isAddon(addon)) return { addon: undefined, reason: `${found} is another addon` };
-    const answer = addon.load(libraryPath(platform));
+    const answer = addon.load(libraryPath(platform.name));
     return answer.loaded
       ? { addon, path: found, futuresLeak: answer.futuresLeak }
       : { addon: undefined, reason: [answer.reason, ...answer.details.slice(0, 3)].join(", ") };
   } catch (error) {
     return { addon: undefined, reason: error instanceof Error ? firstLine(error.message) : String(error) };
   }
-}
-
-/** Names of platforms as the binding and our packages use them. */
-function platformName(): string | undefined {
-  const { arch, platform } = process;
-  if (arch !== "x64" && arch !== "arm64") return undefined;
-  if (platform === "darwin") return `darwin-${arch}`;
-  return platform === "linux" && hasGlibc() ? `linux-${arch}-gnu` : undefined;
-}
-
-function hasGlibc(): boolean {
-  const { header } = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
-  return header?.glibcVersionRuntime !== undefined;
 }
 
 /** The addon that this checkout has built, seen from wherever these sources were compiled to. */
@@ -80,7 +67,7 @@ function packagedPath({ resolve }: NodeJS.Require, platform: string): string | u
 }
 
 /** The library's file inside of the binding's package: the copy that this process has loaded through it. */
-function libraryPath(platform: string): string {
+export function libraryPath(platform: string): string {
   const binding = dirname(fileURLToPath(import.meta.resolve("@slatedb/uniffi")));
   const library = process.platform === "darwin" ? "libslatedb_uniffi.dylib" : "libslatedb_uniffi.so";
   return join(binding, "prebuilds", platform, library);
