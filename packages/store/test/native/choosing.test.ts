@@ -1,8 +1,8 @@
 import { copyFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findAddon } from "../../src/native/find-addon.js";
+import { findAddon, libraryPath } from "../../src/native/find-addon.js";
+import { platformOf } from "../../src/native/platform.js";
 import { nativeLoopsAvailable } from "../ordered/every-loops.js";
 import { temporaryFolder } from "../ordered/helpers.js";
 import { compileSources, type CompiledSources } from "../compiled-sources.js";
@@ -106,8 +106,7 @@ describe("the choice of the loops", () => {
     });
 
     test("a library that is not the loaded one, is another one, or lacks a function is refused, and nothing is changed by it", async () => {
-      const binding = dirname(fileURLToPath(import.meta.resolve("@slatedb/uniffi")));
-      const library = join(binding, "prebuilds", "linux-x64-gnu", "libslatedb_uniffi.so");
+      const library = libraryPath(platformOf(process).name ?? "");
       const copy = join(temporaryFolder(), "copy.so");
       copyFileSync(library, copy);
       const script = sources.path("store/test/native/loading-process.ts");
