@@ -20,13 +20,15 @@ export interface CachedCut {
 /** `getChecked` of a snapshot, sparing the engine what the cache knows. */
 export function getCached(source: ReadSource, cut: CachedCut, keys: PackedKeys): Promise<PackedValues> {
   const { ends } = keys;
-  if (!cut.usable() || ends.length > limits.rowCacheGetKeys) return getUncached(source, cut, keys);
+  if (ends.length > limits.rowCacheGetKeys) return getUncached(source, cut, keys);
   try {
     checkKeys(keys);
   } catch (error) {
     return Promise.reject(source.failed(error, "a read failed"));
   }
   const names = keyNames(keys);
+  // What the engine is asked for its own sake is noted too, or the first key after a pause would never be known.
+  if (!cut.usable()) return getAndNote(source, cut, keys, names);
   const found = names.map((name) => cut.rows.get(name, cut.generation));
   const missing = [...found.keys()].filter((i) => found[i] === undefined);
   if (missing.length === 0) return inTurn(packFound(found));
@@ -58,9 +60,7 @@ async function getAndNote(
 ): Promise<PackedValues> {
   const values = await getUncached(source, cut, keys);
   for (const [i, name] of names.entries()) {
-    const value = valueAt(values, i);
-    if (value === undefined) cut.rows.note(name, null, cut.generation);
-    else if (value.length <= limits.rowCacheValueBytes) cut.rows.note(name, value.slice(), cut.generation);
+    cut.rows.note(name, valueAt(values, i) ?? null, cut.generation);
   }
   return values;
 }

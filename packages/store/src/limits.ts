@@ -19,9 +19,10 @@ export const limits = {
    * Waking that thread takes about 50 us on a machine that has nothing else to do.
    */
   nativeSpinMicroseconds: 120,
-  /** Values that snapshots of one open store have read and that are kept in front of it; about 200 bytes each. */
+  /** Values that snapshots of one open store have read and that are kept in front of it; about 200 bytes and the key each. */
   rowCacheRows: 65_536,
-  /** Longest value that is kept there. */
+  /** Longest key that is kept there, and longest value. */
+  rowCacheKeyBytes: 256,
   rowCacheValueBytes: 64,
   /** Entries of a batch beyond which all of them are forgotten, as looking for each would take longer. */
   rowCacheBatchEntries: 4096,

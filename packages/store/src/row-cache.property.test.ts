@@ -126,4 +126,33 @@ describe("RowCache", () => {
     }
     expect(cache.get("other 0", 0)).toBeUndefined();
   });
+
+  test("keeps no long keys and no long values", () => {
+    const cache = new RowCache();
+    const keyOfLength = (length: number): string => "k".repeat(length);
+    cache.note(keyOfLength(limits.rowCacheKeyBytes), null, 0);
+    cache.note("value", new Uint8Array(limits.rowCacheValueBytes), 0);
+    expect(cache.size).toBe(2);
+    cache.note(keyOfLength(limits.rowCacheKeyBytes + 1), null, 0);
+    cache.note("other", new Uint8Array(limits.rowCacheValueBytes + 1), 0);
+    expect(cache.size).toBe(2);
+    // The longest that is kept is forgotten like any other when it is written.
+    const batch = new BatchBuilder();
+    batch.put(Buffer.from(keyOfLength(limits.rowCacheKeyBytes + 1)), new Uint8Array(0));
+    batch.put(Buffer.from(keyOfLength(limits.rowCacheKeyBytes)), new Uint8Array(0));
+    cache.issued(batch.finish());
+    expect(cache.get(keyOfLength(limits.rowCacheKeyBytes), 1)).toBeUndefined();
+    expect(cache.size).toBe(1);
+  });
+
+  test("keeps a copy of a value, not the buffer that it lies in", () => {
+    const cache = new RowCache();
+    // Whose own `slice` is a view.
+    const buffer = Buffer.of(1, 2, 3);
+    cache.note("key", buffer.subarray(1, 2), 0);
+    buffer.fill(9);
+    const value = cache.get("key", 0);
+    expect(value).toEqual(Uint8Array.of(2));
+    expect(value?.buffer.byteLength).toBeLessThan(3);
+  });
 });

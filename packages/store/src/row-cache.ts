@@ -11,7 +11,7 @@ interface CachedRow {
 }
 
 /**
- * Small values that snapshots of a store have read, for its one writer, which hears of every change because it makes them all.
+ * Small values under short keys that snapshots of a store have read, for its one writer, which hears of every change because it makes them all.
  *
  * The generation counts the batches that were issued. A row is in here only while no batch that was issued after its
  * generation names its key, so that its value is that of every state from then on: a snapshot of the same or a later
@@ -67,11 +67,12 @@ export class RowCache {
     return row.value;
   }
 
-  /** Notes what a snapshot of this generation holds under a key. The value is kept as it is: it must not be part of a large buffer. */
+  /** Notes what a snapshot of this generation holds under a key, unless the key or the value is too long. The value is copied. */
   note(key: string, value: CachedValue, generation: number): void {
-    if (generation !== this.#generation) return;
+    if (generation !== this.#generation || key.length > limits.rowCacheKeyBytes) return;
+    if (value !== null && value.length > limits.rowCacheValueBytes) return;
     this.#old.delete(key);
-    this.#keep(key, { value, since: generation });
+    this.#keep(key, { value: value === null ? null : new Uint8Array(value), since: generation });
   }
 
   #keep(key: string, row: CachedRow): void {
@@ -86,9 +87,11 @@ export class RowCache {
     for (let i = 0, start = 0; i < count; i++) {
       const keyEnd = ends[2 * i]!;
       const valueEnd = ends[2 * i + 1]!;
-      const key = bytes.toString("latin1", start, keyEnd);
-      this.#young.delete(key);
-      this.#old.delete(key);
+      if (keyEnd - start <= limits.rowCacheKeyBytes) {
+        const key = bytes.toString("latin1", start, keyEnd);
+        this.#young.delete(key);
+        this.#old.delete(key);
+      }
       start = valueEnd === absent ? keyEnd : valueEnd;
     }
   }
