@@ -16,10 +16,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
 
 // Without its native loops the store works as well, and `moraine census` says that it has none: no command needs a paragraph
-// about it. All other warnings go where Node puts them.
+// about it, unless an addon was asked for by name. All other warnings go where Node puts them.
+const addonIsNamed = (process.env["MORAINE_NATIVE_ADDON"] ?? "") !== "";
 process.removeAllListeners("warning");
 process.on("warning", (warning: Error & { readonly code?: string }) => {
-  if (warning.code === "MORAINE_PLAIN_BINDING") return;
+  if (warning.code === "MORAINE_PLAIN_BINDING" && !addonIsNamed) return;
   process.stderr.write(`(node:${process.pid}) ${warning.name}: ${warning.message}\n`);
 });
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Catalog, type IndexId, mainSchema, type SchemaId, type TableId } from "moraine";
@@ -352,6 +352,25 @@ describe("output", () => {
   it("may be cut off by its reader", async () => {
     const cut = await shell(`moraine indexes '${store}' --json | head -n 1`);
     expect([cut.code, cut.stdout, cut.stderr]).toEqual([0, "{\n", ""]);
+  });
+});
+
+describe("an addon that is named and cannot be used", () => {
+  it("is told of, and the command works without it", async () => {
+    const { code, stdout, stderr } = await shell(`MORAINE_NATIVE_ADDON=/none moraine tables '${store}'`);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("flights")]);
+    expect(stderr).toMatch(/works without its native loops.*\/none/u);
+    expect((await shell(`MORAINE_NATIVE_ADDON= moraine tables '${store}'`)).stderr).toBe("");
+  });
+
+  it("is noticed by a demonstration before that deletes a lake", async () => {
+    const lake = join(folder, "kept");
+    mkdirSync(join(lake, "store"), { recursive: true });
+    writeFileSync(join(lake, ".moraine-demo"), "");
+    writeFileSync(join(lake, "store/kept"), "");
+    const refused = await shell(`MORAINE_NATIVE=on MORAINE_NATIVE_ADDON=/none moraine demo --folder '${lake}'`);
+    expectError(refused, 2, /MORAINE_NATIVE is on/u);
+    expect(existsSync(join(lake, "store/kept"))).toBe(true);
   });
 });
 

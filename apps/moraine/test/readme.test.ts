@@ -24,7 +24,7 @@ describe("examples of the README files", async () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("compile as they stand", () => {
-    expect(examples).toHaveLength(3);
+    expect(examples).toHaveLength(4);
     expect(compilerMessages(modulePath)).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { checkCommitSize, type IndexChange } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
 import { probeAheadSliceKeys, uniquenessProbeKeys, uniquenessProbeWindowKeys } from "./limits.js";
 import { keyState, MemberLog, type PlannedEntries } from "./planned-entries.js";
+import type { PlannerReport } from "./planner-report.js";
 import { quotedName } from "./quoted-name.js";
 import { noteMisses, type ProbeRequest } from "./note-misses.js";
 import { probedLists, type ProbedList } from "./probed-lists.js";
@@ -14,26 +15,6 @@ import { sideBySide } from "./side-by-side.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
 import { forEachValueKey } from "./written-keys.js";
-
-/** How a planner's work was served, summed over its members. */
-export interface PlannerReport {
-  /** Value-keyed entries read from the view. */
-  readonly probes: number;
-  /** Probes that found an entry. */
-  readonly hits: number;
-  readonly misses: number;
-  /** `getMany` calls. */
-  readonly windows: number;
-  /** Scans of one row that looked for spans without entries. */
-  readonly absenceScans: number;
-  /** Entries that such a span showed to be absent, so that no probe was needed. */
-  readonly knownAbsent: number;
-  /** Keys that a resident filter showed to be absent, so that no probe was needed. */
-  readonly knownAbsentByFilter: number;
-  readonly puts: number;
-  readonly deletes: number;
-  readonly noOps: number;
-}
 
 /**
  * Plans what the members of one group commit write to their indexes, in their order, over one cut of the store. Reading

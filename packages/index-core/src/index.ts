@@ -1,6 +1,7 @@
 export { type EntrySize, checkCommitSize, checkEntryCount, type IndexChange, measureChanges } from "./index-change.js";
 export { refusedClaim, type RefusedClaim } from "./collisions.js";
-export { CommitPlanner, type PlannerReport } from "./commit-planner.js";
+export { CommitPlanner } from "./commit-planner.js";
+export { type PlannerReport } from "./planner-report.js";
 export { type HolderState, type PlannedEntries, type PoisonedIndex } from "./planned-entries.js";
 export { lookup, lookupMany, type LookupReport } from "./lookup.js";
 export { collectNulls, collectRange, lookupNulls, lookupRange, type RangeOptions } from "./range.js";

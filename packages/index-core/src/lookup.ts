@@ -1,4 +1,4 @@
-import { equalityPrefix, equalityPrefixes, type IndexLayout, type IndexValue, prefixEnd } from "@moraine/codec";
+import { equalityPrefix, type IndexLayout, type IndexValue, prefixEnd } from "@moraine/codec";
 import { absent, packKey, type PackedKeys, type PackedValues, type ReadView } from "@moraine/store";
 import { KeyTable } from "./key-table.js";
 import { lookupProbeKeys, lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";

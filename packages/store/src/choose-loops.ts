@@ -21,7 +21,7 @@ let choice: Choice | undefined;
 /**
  * The loops for the stores of this thread: native ones where the addon is there and fits, else the plain ones, which a
  * warning says once. `MORAINE_NATIVE`: `off` never loads the addon, `on` fails with `configuration` where it cannot be used,
- * `auto` or nothing is the default. `MORAINE_NATIVE_ADDON`: the addon's file, for development.
+ * `auto` or nothing is the default. `MORAINE_NATIVE_ADDON`: the addon's file.
  */
 export function chooseLoops(): StoreLoops {
   return chosen().loops;
@@ -48,11 +48,18 @@ function choose(mode: string, path: string | undefined): Choice {
   if (found.addon !== undefined) return { loops: new NativeLoops(found.addon), inUse: { name: "native" } };
   if (mode === "on") {
     throw new ConfigurationError(`MORAINE_NATIVE is on, and the native loops cannot be used: ${found.reason}`, {
-      remedy: "Build them (npm run setup, with a C++ compiler), or leave MORAINE_NATIVE out.",
+      remedy: `${howToHaveThem(path)} Or leave MORAINE_NATIVE out.`,
     });
   }
   process.emitWarning(`moraine works without its native loops, several times slower: ${found.reason}`, {
     code: "MORAINE_PLAIN_BINDING",
+    detail: `${howToHaveThem(path)} MORAINE_NATIVE=off accepts it, without this warning.`,
   });
   return { loops: plainLoops, inUse: { name: "plain", reason: found.reason } };
+}
+
+function howToHaveThem(path: string | undefined): string {
+  return path === undefined || path === ""
+    ? "MORAINE_NATIVE_ADDON names the file of an addon, for instance the one that npm run setup makes in a checkout of moraine."
+    : "MORAINE_NATIVE_ADDON has to name the file of moraine's addon for this platform.";
 }

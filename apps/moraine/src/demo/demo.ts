@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ConstraintError, MoraineError, type RowId } from "@moraine/codec";
+import { loopsInUse } from "@moraine/store";
 import { Catalog } from "../catalog.js";
 import { countText, durationText } from "../cli/output.js";
 import type { ReadOnlyCatalog, RegisteredDataFile } from "../interface.js";
@@ -34,11 +35,13 @@ export interface DemoOptions {
  */
 export async function runDemo({ folder, flightRows }: DemoOptions, report: Report): Promise<void> {
   const startedMs = performance.now();
-  // What is missing is missed before an earlier lake is deleted.
+  // What is missing or set wrongly is noticed before an earlier lake is deleted.
   const sources = dataSetFolder();
+  const { name: loops } = loopsInUse();
   await using duckDb = await DuckDb.open();
   using places = DemoFolder.claim(folder);
-  report.line(`moraine demo: a lake in ${folder}, made anew`);
+  const speed = loops === "native" ? "" : "; without the store's native loops, which is several times slower";
+  report.line(`moraine demo: a lake in ${folder}, made anew${speed}`);
   let lake: Lake;
   {
     await using catalog = await Catalog.open({ store: places.store, dataPath: places.data });

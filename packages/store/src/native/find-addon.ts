@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isAddon, type NativeAddon } from "./addon.js";
 import { platformOf } from "./platform.js";
@@ -20,7 +20,7 @@ export type FoundAddon =
 const fileName = "moraine-store.node";
 
 /**
- * Looks for the addon: at `path` if that is given, else where a checkout builds it, else in the optional package for this
+ * Looks for the addon: at `path`, from the current folder, if that is given, else where a checkout builds it, else in the optional package for this
  * platform; loads it and binds it to the SlateDB library that the official binding has loaded. Whatever does not fit is a
  * reason, never an error: the plain binding does everything too.
  */
@@ -28,7 +28,7 @@ export function findAddon(path: string | undefined): FoundAddon {
   const platform = platformOf(process);
   if (platform.name === undefined) return { addon: undefined, reason: `there is none for ${platform.without}` };
   const load = createRequire(import.meta.url);
-  const found = path ?? builtPath() ?? packagedPath(load, platform.name);
+  const found = path === undefined ? (builtPath() ?? packagedPath(load, platform.name)) : resolve(path);
   if (found === undefined) {
     return { addon: undefined, reason: `neither this checkout nor a package @moraine/store-${platform.name} has it` };
   }
@@ -56,10 +56,10 @@ function builtPath(): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-function packagedPath({ resolve }: NodeJS.Require, platform: string): string | undefined {
+function packagedPath(load: NodeJS.Require, platform: string): string | undefined {
   try {
-    if (platform === "linux-x64-gnu") return resolve("@moraine/store-linux-x64-gnu");
-    if (platform === "linux-arm64-gnu") return resolve("@moraine/store-linux-arm64-gnu");
+    if (platform === "linux-x64-gnu") return load.resolve("@moraine/store-linux-x64-gnu");
+    if (platform === "linux-arm64-gnu") return load.resolve("@moraine/store-linux-arm64-gnu");
   } catch {
     // An optional package that is not there is what this asks about.
   }

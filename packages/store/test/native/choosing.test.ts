@@ -1,5 +1,5 @@
 import { copyFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findAddon, libraryPath } from "../../src/native/find-addon.js";
 import { platformOf } from "../../src/native/platform.js";
@@ -99,6 +99,11 @@ describe("the choice of the loops", () => {
   describe.skipIf(!available)("where there is an addon", () => {
     test("an empty path of the addon is none", async () => {
       expect(await choose(undefined, "")).toEqual(await choose(undefined, undefined));
+    });
+
+    test("a relative path of the addon counts from the current folder", async () => {
+      const path = relative(process.cwd(), addonPath());
+      expect(await choose("on", path)).toMatchObject({ inUse: { name: "native" } });
     });
 
     test.each(["auto", "on", "", undefined])("%o: native, without a word", async (mode) => {

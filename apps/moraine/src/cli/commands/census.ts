@@ -18,7 +18,7 @@ export function addCensus(program: Command, context: Context): void {
     .command("census")
     .summary("count the records and bytes of each part of a store")
     .description(
-      "Reads a whole store, which takes seconds for each 100,000 records, and counts its records and their bytes before compression, by subspace and by index. Indexes that are dropped and not swept yet are listed as dropped.",
+      "Says whether the store's native loops are in use, reads a whole store, which takes about a second for each 100,000 records with them and ten without, and counts its records and their bytes before compression, by subspace and by index. Indexes that are dropped and not swept yet are listed as dropped.",
     )
     .argument("<store>", storeHelp)
     .action(async (store: string, options: JsonOption) => {

@@ -50,6 +50,6 @@ export function addMaintain(program: Command, context: Context): void {
 async function requireCatalog(store: string): Promise<void> {
   await reading(store, () => Promise.resolve()).catch((error: unknown) => {
     if (!(error instanceof NotFoundError)) throw error;
-    throw new NotFoundError("there is no store at the location given", { remedy: "Check the location.", cause: error });
+    throw new NotFoundError(`there is no store at ${store}`, { remedy: "Check the location.", cause: error });
   });
 }
