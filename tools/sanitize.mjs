@@ -1,7 +1,10 @@
 // `npm run test:sanitize`: the store's tests with its native part built with AddressSanitizer and
 // UndefinedBehaviorSanitizer. Memory errors in an addon often do no visible harm; here each one is a failure.
-// `--long` adds the tests that kill processes and those against S3. A machine without a C++ compiler or without the
-// sanitizers' library is supported, so there the run counts as skipped.
+// The short run takes two minutes on two cores: what drives the addon itself, the conformance of every place, and two
+// property tests of the indexes above it. `--long` has all tests of the ordered store and of the indexes, also those that
+// kill processes, cut connections to S3, take rights away or let the writer stall: they spend their time outside of the
+// addon. A machine without a C++ compiler or without the sanitizers' library is supported, so there the run counts as
+// skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,8 +24,11 @@ const suites = {
     "packages/store/test/ordered/file.test.ts",
     "packages/store/test/ordered/model.property.test.ts",
     "packages/store/test/ordered/reader.test.ts",
+    "packages/store/test/ordered/s3.test.ts",
+    "packages/index-core/test/planner.property.test.ts",
+    "packages/index-core/test/range.property.test.ts",
   ],
-  long: ["packages/store/test/native/", "packages/store/test/ordered/"],
+  long: ["packages/store/test/native/", "packages/store/test/ordered/", "packages/index-core/test/"],
 };
 const addonPath = "packages/store/native/build/sanitized/moraine-store.node";
 /** Sanitizers write here, one file a process: a test runner may swallow what a dying worker prints. */
