@@ -60,7 +60,10 @@ export interface ReadView {
   scan(range: KeyRange, options?: ScanOptions): AsyncIterableIterator<RowBlock>;
 }
 
-/** A pinned cut of the store. Release it when it is no longer read; reads after that fail with `closed`. Releasing again does nothing. */
+/**
+ * A pinned cut of the store. Release it when it is no longer read; reads after that fail with `closed`. A `getMany` that
+ * was called before is answered, and a scan that has given rows goes on. Releasing again does nothing.
+ */
 export interface StoreSnapshot extends ReadView {
   release(): void;
 }

@@ -10,6 +10,8 @@ export class SlateSnapshot implements StoreSnapshot {
   readonly #source: ReadSource;
   readonly #cut: CachedCut | null;
   readonly #onRelease: (snapshot: SlateSnapshot) => void;
+  /** Calls of `getMany` under way, which keep what they read. */
+  #reads = 0;
   #ended: Error | null = null;
 
   constructor(
@@ -30,7 +32,9 @@ export class SlateSnapshot implements StoreSnapshot {
 
   getMany(keys: PackedKeys): Promise<PackedValues> {
     if (this.#ended !== null) return Promise.reject(this.#ended);
-    return this.#cut === null ? getChecked(this.#source, keys) : getCached(this.#source, this.#cut, keys);
+    const reading = this.#cut === null ? getChecked(this.#source, keys) : getCached(this.#source, this.#cut, keys);
+    this.#reads += 1;
+    return reading.then(this.#answered, this.#failed);
   }
 
   scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
@@ -46,7 +50,23 @@ export class SlateSnapshot implements StoreSnapshot {
   lose(reason: Error): void {
     if (this.#ended !== null) return;
     this.#ended = reason;
-    this.#snapshot.dispose();
+    if (this.#reads === 0) this.#snapshot.dispose();
+  }
+
+  // The same functions for all reads: a single get would notice a pair of its own.
+  readonly #answered = (values: PackedValues): PackedValues => {
+    this.#readEnded();
+    return values;
+  };
+
+  readonly #failed = (error: unknown): never => {
+    this.#readEnded();
+    throw error;
+  };
+
+  #readEnded(): void {
+    this.#reads -= 1;
+    if (this.#reads === 0 && this.#ended !== null) this.#snapshot.dispose();
   }
 
   #open(): ReadSource {

@@ -69,6 +69,39 @@ describe("gathered gets", () => {
     expect(calls.map(({ keys }) => keys)).toEqual([[[1, 1]], [[2, 2]]]);
   });
 
+  test("gets of one readable can be sent before their time; those of others, and later ones, are sent in theirs", async () => {
+    const { gets, calls } = gather((_, keys) => Promise.resolve(answer(keys)));
+    gets.sendNow(a);
+    const found = [
+      gets.get(a, Uint8Array.of(1, 1)),
+      gets.get(b, Uint8Array.of(2, 2)),
+      gets.get(a, Uint8Array.of(3, 3)),
+    ];
+    gets.sendNow(a);
+    gets.sendNow(a);
+    found.push(gets.get(a, Uint8Array.of(4, 4)));
+    const early = {
+      from: "a",
+      keys: [
+        [1, 1],
+        [3, 3],
+      ],
+    };
+    expect(calls).toEqual([early]);
+    expect(await Promise.all(found.map(valueOf))).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 3],
+      [4, 4],
+    ]);
+    expect(calls).toEqual([early, { from: "b", keys: [[2, 2]] }, { from: "a", keys: [[4, 4]] }]);
+    gets.sendNow(b);
+    const last = gets.get(b, Uint8Array.of(5, 5));
+    gets.sendNow(b);
+    expect(await valueOf(last)).toEqual([5, 5]);
+    expect(calls).toHaveLength(4);
+  });
+
   test("keys are copied at the call: many, of all lengths, each changed afterwards", async () => {
     const { gets, calls } = gather((_, keys) => Promise.resolve(answer(keys)));
     const found = Array.from({ length: 300 }, (_, i) => {

@@ -15,6 +15,8 @@ interface Waiting {
 export class GatheredGets<From extends object> {
   readonly #getBatch: GetBatch<From>;
   #gathered = new Map<From, Gathered>();
+  /** Whether the microtask that sends them is queued. */
+  #isDue = false;
 
   constructor(getBatch: GetBatch<From>) {
     this.#getBatch = getBatch;
@@ -28,12 +30,24 @@ export class GatheredGets<From extends object> {
         return;
       }
       const gathered = new Gathered(key, { resolve, reject });
-      if (this.#gathered.size === 0) queueMicrotask(() => this.#send());
+      if (!this.#isDue) {
+        this.#isDue = true;
+        queueMicrotask(() => this.#send());
+      }
       this.#gathered.set(from, gathered);
     });
   }
 
+  /** Sends what waits for a readable now: before it ends, which gets that were asked for earlier must not notice. */
+  sendNow(from: From): void {
+    const gathered = this.#gathered.get(from);
+    if (gathered === undefined) return;
+    this.#gathered.delete(from);
+    this.#sendOne(from, gathered);
+  }
+
   #send(): void {
+    this.#isDue = false;
     const all = this.#gathered;
     this.#gathered = new Map();
     for (const [from, gathered] of all) this.#sendOne(from, gathered);

@@ -64,7 +64,7 @@ describe("scans of the native loops", () => {
           closed += 1;
         },
       });
-      const scan = new NativeLoops(addon).scan(new NativeSnapshot(addon, 1n), {}, {});
+      const scan = new NativeLoops(addon).scan(new NativeSnapshot(addon, 1n, () => undefined), {}, {});
       for (let i = 1; i < failing; i++) {
         expect((await scan.next()).value).toMatchObject({ count: 1 });
         await nextTurn();
@@ -91,7 +91,7 @@ describe("scans of the native loops", () => {
       },
     });
     const loops = new NativeLoops(addon);
-    const from = new NativeSnapshot(addon, 1n);
+    const from = new NativeSnapshot(addon, 1n, () => undefined);
     expect(await collectRows(loops.scan(from, {}, { limit: 1, blockRows: 5 }))).toHaveLength(1);
     expect(calls.splice(0)).toEqual(["next 1", "close"]);
     for await (const block of loops.scan(from, {}, { blockRows: 5 })) {
@@ -115,7 +115,7 @@ describe("gets of the native loops", () => {
     const rejecting = addonWith({ getMany: () => Promise.reject(failure) });
     for (const addon of [throwing, rejecting]) {
       const loops = new NativeLoops(addon);
-      const from = new NativeSnapshot(addon, 1n);
+      const from = new NativeSnapshot(addon, 1n, () => undefined);
       for (const keys of [packKeys([Uint8Array.of(1)]), packKeys([Uint8Array.of(1), Uint8Array.of(2)])]) {
         await expect(loops.getMany(from, keys, false)).rejects.toMatchObject({ reason: "Fenced", tag: "Closed" });
         await expect(loops.getMany(from, keys, true)).rejects.toBeInstanceOf(ErrorClosed);

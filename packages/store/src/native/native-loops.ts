@@ -74,7 +74,8 @@ export class NativeLoops implements StoreLoops {
 
   async snapshot(db: Db): Promise<NativeSnapshot> {
     try {
-      return new NativeSnapshot(this.#addon, await this.#addon.snapshot(db.uniffiHandle));
+      const handle = await this.#addon.snapshot(db.uniffiHandle);
+      return new NativeSnapshot(this.#addon, handle, (snapshot) => this.#sendGathered(snapshot));
     } catch (error) {
       throw bindingErrorFrom(error);
     }
@@ -94,6 +95,11 @@ export class NativeLoops implements StoreLoops {
       this.#addon.writeAbort(input);
       throw error;
     }
+  }
+
+  #sendGathered(from: SlateReadable): void {
+    this.#localGets.sendNow(from);
+    this.#remoteGets.sendNow(from);
   }
 
   #start(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues> {

@@ -7,11 +7,14 @@ import type { NativeAddon } from "./addon.js";
  */
 export class NativeSnapshot {
   readonly #addon: NativeAddon;
+  readonly #beforeDispose: (snapshot: NativeSnapshot) => void;
   #handle: bigint | null;
 
-  constructor(addon: NativeAddon, handle: bigint) {
+  /** `beforeDispose` begins the reads that were asked for and have not begun. */
+  constructor(addon: NativeAddon, handle: bigint, beforeDispose: (snapshot: NativeSnapshot) => void) {
     this.#addon = addon;
     this.#handle = handle;
+    this.#beforeDispose = beforeDispose;
     forgotten.register(this, { addon, handle }, this);
   }
 
@@ -24,6 +27,7 @@ export class NativeSnapshot {
   /** Reads that are under way go on. Disposing again does nothing. */
   dispose(): void {
     if (this.#handle === null) return;
+    this.#beforeDispose(this);
     forgotten.unregister(this);
     this.#addon.releaseSnapshot(this.#handle);
     this.#handle = null;

@@ -74,12 +74,9 @@ export class BusyStore {
 
   async #readSnapshot(taking: Promise<StoreSnapshot>): Promise<void> {
     const snapshot = await taking;
-    const reading = snapshot.getMany(this.#keys);
+    const reading = Promise.all([snapshot.getMany(this.#keys), snapshot.getMany(packKeys([key(0)]))]);
     snapshot.release();
-    await reading.catch((error: unknown) => {
-      // Released before its keys were looked up.
-      if (!isClosed(error)) throw error;
-    });
+    await reading;
   }
 
   #batch(salt: number, suffix = ""): WriteBatch {

@@ -291,6 +291,27 @@ function describeStoreWith(place: StorePlace, { openStore, openStoreReader }: Op
       await expect(scan.next()).rejects.toMatchObject({ code: "closed" });
       expect(text(await getOne(store, bytes("a")))).toBe("1");
     });
+
+    // So many single keys that some wait for the next turn of the event loop.
+    test.each([
+      ["one key", 1, 1],
+      ["two keys", 1, 2],
+      ["as many keys as wait for each other", 1, 100],
+      ["many single keys", 300, 1],
+    ])("a snapshot answers what it was asked before its release: %s", async (_, calls, keys) => {
+      const store = closing(await openStore(place.freshUrl()));
+      const names = Array.from({ length: 100 }, (__, i) => numbered(i));
+      await write(store, Object.fromEntries(names.map((name) => [name, `of ${name}`])));
+      await store.checkpointMemory();
+      const snapshot = await store.snapshot();
+      const asked = names.slice(0, keys);
+      const reads = Array.from({ length: calls }, () => snapshot.getMany(packKeys(asked.map(bytes))));
+      snapshot.release();
+      for (const values of await Promise.all(reads)) {
+        expect(asked.map((___, i) => text(valueAt(values, i)))).toEqual(asked.map((name) => `of ${name}`));
+      }
+      await expect(getOne(snapshot, bytes(numbered(0)))).rejects.toMatchObject({ code: "closed" });
+    });
   });
 
   describe(`store in ${place.name}: lifetime`, () => {
