@@ -1,4 +1,4 @@
-import { DbBuilder, FlushType, SstBlockSize, type Db } from "@slatedb/uniffi";
+import { DbBuilder, SstBlockSize, type Db } from "@slatedb/uniffi";
 import { FencedError, OpenRacedError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import type { Backend } from "./backend.js";
 import { FlushGroup } from "./flush-group.js";
@@ -40,12 +40,12 @@ export class Engine {
   static async open(backend: Backend, loops: StoreLoops, options: EngineOptions): Promise<Engine> {
     return backend.openWriter(async () => {
       const before = (await backend.readManifest())?.writerEpoch ?? 0n;
-      const db = await buildDb(backend, options);
+      const db = await buildDb(backend, loops, options);
       try {
         const epoch = backend.location.kind === "memory" ? before + 1n : await ownEpoch(backend, db, before);
         return new Engine(db, loops, epoch, options);
       } catch (error) {
-        await shutdownQuietly(db);
+        await shutdownQuietly(loops, db);
         throw error;
       }
     });
@@ -66,7 +66,7 @@ export class Engine {
   async checkpoint(): Promise<void> {
     while (this.#checkpoint !== null) await this.#checkpoint;
     this.#walObjects = 0;
-    const running = this.db.flush_with_options({ flush_type: FlushType.MemTable }).finally(() => {
+    const running = this.#loops.moveToTables(this.db).finally(() => {
       this.#checkpoint = null;
     });
     this.#checkpoint = running;
@@ -82,14 +82,14 @@ export class Engine {
   async finish(): Promise<void> {
     await this.flushes.joinNow();
     await this.checkpoint();
-    await this.db.shutdown();
+    await this.#loops.shutdown(this.db);
   }
 
   /** Ends the engine, whatever state it is in. */
   async shutdown(reason: Error): Promise<void> {
     for (const snapshot of this.snapshots) snapshot.lose(reason);
     this.snapshots.clear();
-    await shutdownQuietly(this.db);
+    await shutdownQuietly(this.#loops, this.db);
   }
 
   async #flush(): Promise<void> {
@@ -98,7 +98,7 @@ export class Engine {
   }
 }
 
-async function buildDb(backend: Backend, options: EngineOptions): Promise<Db> {
+async function buildDb(backend: Backend, loops: StoreLoops, options: EngineOptions): Promise<Db> {
   const builder = new DbBuilder(backend.path, backend.objectStore);
   const settings = writerSettings(options.walMinAgeMs);
   try {
@@ -110,7 +110,10 @@ async function buildDb(backend: Backend, options: EngineOptions): Promise<Db> {
       return await within(building, limits.openTimeoutMs, () => tooSlow(backend));
     } catch (error) {
       // An opening that was given up can still succeed later: it must not stay behind as a second writer.
-      building.then(shutdownQuietly, () => undefined);
+      building.then(
+        (late) => shutdownQuietly(loops, late),
+        () => undefined,
+      );
       throw error;
     }
   } catch (error) {
@@ -154,9 +157,9 @@ async function ownEpoch(backend: Backend, db: Db, before: bigint): Promise<bigin
 }
 
 /** Shuts a `Db` down where nothing can be done about a failure: it is fenced or given up, and nothing of it is waited for. */
-export async function shutdownQuietly(db: Db): Promise<void> {
+export async function shutdownQuietly(loops: StoreLoops, db: Db): Promise<void> {
   try {
-    await within(db.shutdown(), limits.closeTimeoutMs, () => new Error("shutdown took too long"));
+    await within(loops.shutdown(db), limits.closeTimeoutMs, () => new Error("shutdown took too long"));
   } catch {
     // Already closed, fenced or unreachable: it has no unacknowledged promise to keep.
   }

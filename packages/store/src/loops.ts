@@ -9,9 +9,9 @@ export type SlateSnapshotHandle = DbSnapshot | NativeSnapshot;
 export type SlateReadable = Db | DbReader | SlateSnapshotHandle;
 
 /**
- * The calls that come with every key, row or commit. Everything else of the store (opening, fencing, closing) is written
- * once above them, over the official binding, so an implementation in native code replaces these functions and nothing
- * more. Errors are thrown as the binding raises them; the caller maps them.
+ * The calls that come with every key, row or commit. Everything else of the store (opening, fencing) is written once
+ * above them, over the official binding, so an implementation in native code replaces these functions and nothing more; with
+ * them come the long calls of a running store, in which a worker may end. Errors are thrown as the binding raises them; the caller maps them.
  */
 export interface StoreLoops {
   readonly name: "native" | "plain";
@@ -29,13 +29,17 @@ export interface StoreLoops {
   getMany(from: SlateReadable, keys: PackedKeys, remote: boolean): Promise<PackedValues>;
   scan(from: SlateReadable, range: KeyRange, options: ScanOptions): AsyncIterableIterator<RowBlock>;
   /**
-   * Applies a batch without waiting for durability, or with it; batches of one `Db` are applied in the order of the calls.
-   * The batch must not change until then. Gives its sequence number.
+   * Applies a batch without waiting for durability; batches of one `Db` are applied in the order of the calls. The batch must
+   * not change until then. Gives its sequence number.
    */
-  write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint>;
+  write(to: Db, batch: WriteBatch): Promise<bigint>;
   /** Settles when everything written before is durable. */
   flush(db: Db): Promise<void>;
+  /** Moves what is in memory to sorted tables. */
+  moveToTables(db: Db): Promise<void>;
   /** The sequence number up to which everything is durable. */
   durableSequence(db: Db): bigint;
   snapshot(db: Db): Promise<SlateSnapshotHandle>;
+  /** Ends the engine. Gets that were called before begin before it. */
+  shutdown(db: Db | DbReader): Promise<void>;
 }

@@ -3,6 +3,7 @@ import {
   type DbReader,
   type DbSnapshot,
   DurabilityLevel,
+  FlushType,
   IterationOrder,
   WriteBatch as SlateWriteBatch,
   type KeyValue,
@@ -36,18 +37,20 @@ export const plainLoops: StoreLoops = {
     return getWindow(source, copyKeys(keys), remote ? limits.remoteGetWindowKeys : limits.localGetWindowKeys);
   },
   scan: (from, range, options) => scanBlocks(ownReadable(from), range, options),
-  async write(to, batch, awaitDurable) {
+  async write(to, batch) {
     const slateBatch = buildBatch(batch);
     try {
-      const handle = await to.write_with_options(slateBatch, awaitDurable ? durableWrite : quickWrite);
+      const handle = await to.write_with_options(slateBatch, quickWrite);
       return BigInt(handle.seqnum);
     } finally {
       slateBatch.dispose();
     }
   },
   flush: (db) => db.flush(),
+  moveToTables: (db) => db.flush_with_options({ flush_type: FlushType.MemTable }),
   durableSequence: (db) => BigInt(db.status().durable_seq),
   snapshot: (db) => db.snapshot(),
+  shutdown: (db) => db.shutdown(),
 };
 
 /** What the binding can read. */
@@ -58,7 +61,6 @@ function ownReadable(from: SlateReadable): PlainReadable {
   return from;
 }
 
-const durableWrite = { await_durable: true } as const;
 const quickWrite = { await_durable: false } as const;
 
 function onlyKey(keys: PackedKeys): Uint8Array {

@@ -49,11 +49,13 @@ export class SlateReader implements ReadableStore {
   }
 
   static async open(backend: Backend, loops: StoreLoops, options: FollowerOptions): Promise<SlateReader> {
-    return new SlateReader(backend, loops, options, await openEngine(backend, options));
+    return new SlateReader(backend, loops, options, await openEngine(backend, loops, options));
   }
 
   async getMany(keys: PackedKeys): Promise<PackedValues> {
-    const source = await this.#ready();
+    // Not waited for where it is there: a read that was called before the handle is closed begins before that.
+    const ready = this.#ready();
+    const source = ready instanceof Promise ? await ready : ready;
     try {
       return await getChecked(source, keys);
     } catch (error) {
@@ -100,12 +102,12 @@ export class SlateReader implements ReadableStore {
   }
 
   async #reopen(): Promise<ReadSource> {
-    const reader = await openEngine(this.#backend, this.#options);
+    const reader = await openEngine(this.#backend, this.#loops, this.#options);
     const old = this.#reader;
     this.#reader = reader;
     this.#source = this.#sourceOf(reader);
     this.#stopped = null;
-    await shutdown(old).catch(() => undefined);
+    await shutdown(this.#loops, old).catch(() => undefined);
     return this.#source;
   }
 
@@ -115,7 +117,7 @@ export class SlateReader implements ReadableStore {
     if (this.#reopening !== null) await Promise.allSettled([this.#reopening]);
     const isStopped = this.#stopped !== null;
     try {
-      await shutdown(this.#reader);
+      await shutdown(this.#loops, this.#reader);
     } catch (error) {
       if (!isStopped) throw storeErrorFrom(error, "the reader could not be closed cleanly");
     } finally {
@@ -124,7 +126,7 @@ export class SlateReader implements ReadableStore {
   }
 }
 
-async function openEngine(backend: Backend, options: FollowerOptions): Promise<DbReader> {
+async function openEngine(backend: Backend, loops: StoreLoops, options: FollowerOptions): Promise<DbReader> {
   const builder = new DbReaderBuilder(backend.path, backend.objectStore);
   try {
     builder.with_options({
@@ -136,7 +138,7 @@ async function openEngine(backend: Backend, options: FollowerOptions): Promise<D
     const building = builder.build();
     return await within(building, limits.openTimeoutMs, () => {
       building.then(
-        (late) => void late.shutdown().catch(() => undefined),
+        (late) => void loops.shutdown(late).catch(() => undefined),
         () => undefined,
       );
       return new StoreUnavailableError(`${backend.location.url} did not open within ${limits.openTimeoutMs} ms`, {
@@ -150,9 +152,9 @@ async function openEngine(backend: Backend, options: FollowerOptions): Promise<D
   }
 }
 
-async function shutdown(reader: DbReader): Promise<void> {
+async function shutdown(loops: StoreLoops, reader: DbReader): Promise<void> {
   try {
-    await within(reader.shutdown(), limits.closeTimeoutMs, () => new Error("closing took too long"));
+    await within(loops.shutdown(reader), limits.closeTimeoutMs, () => new Error("closing took too long"));
   } finally {
     reader.dispose();
   }

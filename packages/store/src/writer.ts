@@ -204,7 +204,7 @@ export class SlateWriter implements WritableStore {
   /** Applies a batch; a failure is seen by whoever waits for it. */
   #apply(engine: Engine, batch: WriteBatch): Promise<bigint> {
     this.#rows.issued(batch);
-    const applied = this.#loops.write(engine.db, batch, false).finally(() => this.#rows.applied());
+    const applied = this.#loops.write(engine.db, batch).finally(() => this.#rows.applied());
     detach(applied);
     return applied;
   }
@@ -280,7 +280,7 @@ export class SlateWriter implements WritableStore {
       const next = await Engine.open(this.#backend, this.#loops, this.#options);
       if (next.epoch !== old.epoch + 1n) {
         // Another writer came between the look and the opening. It has the better right: it did not sleep.
-        await shutdownQuietly(next.db);
+        await shutdownQuietly(this.#loops, next.db);
         throw new FencedError("a newer writer has opened this store");
       }
       this.#engine = next;

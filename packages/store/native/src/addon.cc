@@ -113,9 +113,11 @@ NAPI_MODULE_INIT() {
 	    {"writeEnd", Loop<WriteEndCall>},
 	    {"writeAbort", Loop<WriteAbortCall>},
 	    {"flush", Loop<FlushCall>},
+	    {"moveToTables", Loop<MoveToTablesCall>},
 	    {"durableSequence", Loop<DurableSequenceCall>},
 	    {"snapshot", Loop<SnapshotCall>},
 	    {"releaseSnapshot", Loop<ReleaseSnapshotCall>},
+	    {"shutdown", Loop<ShutdownCall>},
 	};
 	for (const auto &each : functions) {
 		napi_value function = nullptr;

@@ -196,9 +196,8 @@ napi_value GetManyCall(napi_env env, napi_callback_info info) {
 	uint32_t window;
 	uint32_t inline_keys;
 	uint32_t spin_microseconds;
-	if (!arguments.Kind(0, kind) || !arguments.Handle(1, handle) || !arguments.Bytes(2, keys) ||
-	    !arguments.Words(3, ends) || !arguments.Number(4, window) || !arguments.Number(5, inline_keys) ||
-	    !arguments.Number(6, spin_microseconds)) {
+	if (!arguments.Source(0, kind, handle) || !arguments.Bytes(2, keys) || !arguments.Words(3, ends) ||
+	    !arguments.Number(4, window) || !arguments.Number(5, inline_keys) || !arguments.Number(6, spin_microseconds)) {
 		return nullptr;
 	}
 	// Copied before they are checked: another thread may change what lies in shared memory.

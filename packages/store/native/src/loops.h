@@ -14,8 +14,10 @@ napi_value WriteAppendCall(napi_env env, napi_callback_info info);
 napi_value WriteEndCall(napi_env env, napi_callback_info info);
 napi_value WriteAbortCall(napi_env env, napi_callback_info info);
 napi_value FlushCall(napi_env env, napi_callback_info info);
+napi_value MoveToTablesCall(napi_env env, napi_callback_info info);
 napi_value DurableSequenceCall(napi_env env, napi_callback_info info);
 napi_value SnapshotCall(napi_env env, napi_callback_info info);
 napi_value ReleaseSnapshotCall(napi_env env, napi_callback_info info);
+napi_value ShutdownCall(napi_env env, napi_callback_info info);
 
 } // namespace moraine

@@ -2,7 +2,7 @@
 //
 // A call begins on the JavaScript thread, which may poll its first futures itself ("inline"), and goes on on one
 // executor thread; from then on its state belongs to that thread until it is reported back. So no state of a call needs
-// a lock.
+// a lock, but for what JavaScript still adds to a write that is under way.
 #pragma once
 
 #include "failure.h"
@@ -62,7 +62,8 @@ public:
 	Executor &executor;
 	Environment &environment;
 	Failure failure;
-	//! JavaScript thread only: whether `Environment::Promise` was called, and the promise; null where nobody can be told.
+	//! JavaScript thread only: whether `Environment::Promise` was called, and the promise; null where nobody can be
+	//! told.
 	bool promised = false;
 	napi_deferred deferred = nullptr;
 

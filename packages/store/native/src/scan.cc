@@ -295,8 +295,7 @@ napi_value ScanCall(napi_env env, napi_callback_info info) {
 	uint64_t handle;
 	ByteView range;
 	ByteView options;
-	if (!arguments.Kind(0, kind) || !arguments.Handle(1, handle) || !arguments.Bytes(2, range) ||
-	    !arguments.Bytes(3, options)) {
+	if (!arguments.Source(0, kind, handle) || !arguments.Bytes(2, range) || !arguments.Bytes(3, options)) {
 		return nullptr;
 	}
 	auto *cursor = new Cursor(kind, handle, range, options);

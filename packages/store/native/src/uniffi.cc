@@ -26,16 +26,22 @@ static const Checksum CHECKSUMS[] = {
     {"uniffi_slatedb_uniffi_checksum_method_db_scan_with_options", 63326},
     {"uniffi_slatedb_uniffi_checksum_method_db_write_with_options", 13580},
     {"uniffi_slatedb_uniffi_checksum_method_db_flush", 42157},
+    {"uniffi_slatedb_uniffi_checksum_method_db_flush_with_options", 27835},
     {"uniffi_slatedb_uniffi_checksum_method_db_snapshot", 53137},
     {"uniffi_slatedb_uniffi_checksum_method_db_status", 33776},
+    {"uniffi_slatedb_uniffi_checksum_method_db_shutdown", 3032},
     {"uniffi_slatedb_uniffi_checksum_method_dbsnapshot_get", 52436},
     {"uniffi_slatedb_uniffi_checksum_method_dbsnapshot_scan_with_options", 63293},
     {"uniffi_slatedb_uniffi_checksum_method_dbreader_get", 53337},
     {"uniffi_slatedb_uniffi_checksum_method_dbreader_scan_with_options", 27137},
+    {"uniffi_slatedb_uniffi_checksum_method_dbreader_shutdown", 34395},
     {"uniffi_slatedb_uniffi_checksum_method_dbiterator_next", 1225},
     {"uniffi_slatedb_uniffi_checksum_method_writebatch_put", 48246},
     {"uniffi_slatedb_uniffi_checksum_method_writebatch_delete", 58549},
     {"uniffi_slatedb_uniffi_checksum_constructor_writebatch_new", 2056},
+    {"uniffi_slatedb_uniffi_checksum_constructor_objectstore_resolve", 17196},
+    {"uniffi_slatedb_uniffi_checksum_constructor_walreader_new", 30537},
+    {"uniffi_slatedb_uniffi_checksum_method_walreader_list", 43661},
 };
 
 class Symbols {
@@ -89,39 +95,35 @@ static void FindFunctions(Symbols &symbols, Api &found) {
 	symbols.Find(found.batch_delete, function + "method_writebatch_delete");
 	symbols.Find(found.db_write, function + "method_db_write_with_options");
 	symbols.Find(found.db_flush, function + "method_db_flush");
+	symbols.Find(found.db_flush_with_options, function + "method_db_flush_with_options");
 	symbols.Find(found.db_snapshot, function + "method_db_snapshot");
 	symbols.Find(found.db_status, function + "method_db_status");
+	symbols.Find(found.db_shutdown, function + "method_db_shutdown");
+	symbols.Find(found.reader_shutdown, function + "method_dbreader_shutdown");
+	symbols.Find(found.store_resolve, function + "constructor_objectstore_resolve");
+	symbols.Find(found.wal_reader_new, function + "constructor_walreader_new");
+	symbols.Find(found.wal_reader_list, function + "method_walreader_list");
 }
 
 //! Whether `rust_future_free` forgets a reference, found out on a future that is never polled. UniFFI 0.30.0 to 0.31.0
 //! does (mozilla/uniffi-rs issue 2758), so each asynchronous call leaves about 112 bytes behind. A future's handle is
 //! the pointer of an Arc, whose counts lie before it. Where the counts of a fresh future are not as expected, the
 //! answer is no.
-static bool MeasureFutureLeak(void *library) {
-	Symbols symbols(library);
-	uint64_t (*resolve)(RustBuffer, RustCallStatus *);
-	uint64_t (*new_wal_reader)(RustBuffer, uint64_t, RustCallStatus *);
-	uint64_t (*list)(uint64_t, RustBuffer, RustBuffer);
-	symbols.Find(resolve, "uniffi_slatedb_uniffi_fn_constructor_objectstore_resolve");
-	symbols.Find(new_wal_reader, "uniffi_slatedb_uniffi_fn_constructor_walreader_new");
-	symbols.Find(list, "uniffi_slatedb_uniffi_fn_method_walreader_list");
-	if (!symbols.missing.empty()) {
-		return false;
-	}
+static bool MeasureFutureLeak() {
 	const std::string url = "memory:///";
 	const std::string path = "x";
 	const std::string none(1, '\0');
 	RustCallStatus status;
-	const uint64_t store = resolve(LowerRecord(url), &status);
+	const uint64_t store = api.store_resolve(LowerRecord(url), &status);
 	if (status.code != 0) {
 		return false;
 	}
 	// Both the store and the reader are consumed by the calls that take them.
-	const uint64_t reader = new_wal_reader(LowerRecord(path), store, &status);
+	const uint64_t reader = api.wal_reader_new(LowerRecord(path), store, &status);
 	if (status.code != 0) {
 		return false;
 	}
-	const uint64_t future = list(reader, LowerRecord(none), LowerRecord(none));
+	const uint64_t future = api.wal_reader_list(reader, LowerRecord(none), LowerRecord(none));
 	std::atomic<uint64_t> *strong = StrongCount(future);
 	const std::atomic<uint64_t> *weak = strong + 1;
 	if (strong->load() != 1 || weak->load() != 1) {
@@ -208,7 +210,7 @@ LoadResult LoadApi(const char *path, const char *extra_symbol) {
 	// it for the process's life.
 	found.library = library;
 	api = found;
-	api.futures_leak = MeasureFutureLeak(library);
+	api.futures_leak = MeasureFutureLeak();
 	loaded.store(true);
 	return Accepted();
 }

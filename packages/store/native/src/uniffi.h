@@ -70,8 +70,16 @@ struct Api {
 
 	uint64_t (*db_write)(uint64_t db, uint64_t batch, RustBuffer options);
 	uint64_t (*db_flush)(uint64_t db);
+	uint64_t (*db_flush_with_options)(uint64_t db, RustBuffer options);
+	uint64_t (*db_shutdown)(uint64_t db);
+	uint64_t (*reader_shutdown)(uint64_t reader);
 	uint64_t (*db_snapshot)(uint64_t db);
 	RustBuffer (*db_status)(uint64_t db, RustCallStatus *status);
+
+	//! Called to measure what a freed future leaves behind, and never again.
+	uint64_t (*store_resolve)(RustBuffer url, RustCallStatus *status);
+	uint64_t (*wal_reader_new)(RustBuffer path, uint64_t store, RustCallStatus *status);
+	uint64_t (*wal_reader_list)(uint64_t self, RustBuffer start, RustBuffer end);
 
 	//! Whether freeing a future leaves one reference of it behind (see `MeasureFutureLeak`).
 	bool futures_leak = false;

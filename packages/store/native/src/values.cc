@@ -1,5 +1,7 @@
 #include "values.h"
 
+#include "held_snapshot.h"
+
 #include <cstdio>
 
 namespace moraine {
@@ -57,14 +59,7 @@ bool Arguments::Number(size_t at, uint32_t &number) const {
 	return true;
 }
 
-bool Arguments::Flag(size_t at, bool &flag) const {
-	if (at >= count || napi_get_value_bool(env, values[at], &flag) != napi_ok) {
-		return Refuse(at, "a boolean");
-	}
-	return true;
-}
-
-bool Arguments::Kind(size_t at, Readable &kind) const {
+bool Arguments::Source(size_t at, Readable &kind, uint64_t &handle) const {
 	uint32_t number = 0;
 	if (!Number(at, number)) {
 		return false;
@@ -73,7 +68,15 @@ bool Arguments::Kind(size_t at, Readable &kind) const {
 		return Refuse(at, "a kind of readable");
 	}
 	kind = static_cast<Readable>(number);
-	return true;
+	if (kind != Readable::SNAPSHOT) {
+		return Handle(at + 1, handle);
+	}
+	void *pointer = nullptr;
+	if (!Own(at + 1, SNAPSHOT_TAG, &pointer)) {
+		return false;
+	}
+	handle = static_cast<HeldSnapshot *>(pointer)->Handle();
+	return handle != 0 || Refuse(at + 1, "a snapshot that has not been released");
 }
 
 bool Arguments::Handle(size_t at, uint64_t &handle) const {

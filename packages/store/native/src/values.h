@@ -39,8 +39,9 @@ public:
 	bool Bytes(size_t at, ByteView &view) const;
 	bool Words(size_t at, WordView &view) const;
 	bool Number(size_t at, uint32_t &number) const;
-	bool Flag(size_t at, bool &flag) const;
-	bool Kind(size_t at, Readable &kind) const;
+	//! Something that can be read, which takes two arguments: its kind and its handle. That of a snapshot is the
+	//! external value that `snapshot` gave.
+	bool Source(size_t at, Readable &kind, uint64_t &handle) const;
 	//! The handle of an object of the binding, which it shows as an external value or as a bigint.
 	bool Handle(size_t at, uint64_t &handle) const;
 	//! The pointer of an external value that this addon made.

@@ -58,7 +58,7 @@ struct Chunk {
 class Write : public Operation {
 public:
 	//! Keeps a reference of its own to the database.
-	Write(Environment &environment, uint64_t handle, bool await_durable);
+	Write(Environment &environment, uint64_t handle);
 	~Write() override;
 
 	//! JavaScript thread: begins, gives the next chunk, and says that there is none any more.
@@ -78,6 +78,8 @@ public:
 private:
 	enum class Input { CHUNK, NONE_YET, ENDED };
 
+	//! Fails the write where it has been aborted. The caller holds the input's mutex.
+	void FailIfAborted();
 	Input Take();
 	//! Puts so many entries of the chunk into the library's batch. Returns whether all of them are there.
 	bool Fill(uint32_t most);
@@ -87,7 +89,6 @@ private:
 	void Leave();
 
 	const Reference db;
-	const bool await_durable;
 	//! Consumed when the batch is written.
 	uint64_t batch;
 
@@ -136,9 +137,8 @@ static uint64_t NewBatch() {
 	return api.batch_new(&status);
 }
 
-Write::Write(Environment &environment_p, uint64_t handle, bool await_durable_p)
-    : Operation(environment_p, Executor::Next()), db(Readable::DB, handle), await_durable(await_durable_p),
-      batch(NewBatch()) {
+Write::Write(Environment &environment_p, uint64_t handle)
+    : Operation(environment_p, Executor::Next()), db(Readable::DB, handle), batch(NewBatch()) {
 	slot.operation = this;
 }
 
@@ -166,6 +166,7 @@ void Write::Abort(const char *reason) {
 	Give([&] {
 		input_failure = {"Invalid", "", reason};
 		input_ended = true;
+		input.clear();
 	});
 }
 
@@ -183,8 +184,15 @@ template <class CHANGE> void Write::Give(CHANGE change) {
 	}
 }
 
+void Write::FailIfAborted() {
+	if (input_failure.Set()) {
+		Fail(input_failure);
+	}
+}
+
 Write::Input Write::Take() {
 	std::lock_guard<std::mutex> guard(input_mutex);
+	FailIfAborted();
 	if (!input.empty()) {
 		chunk = std::move(input.front());
 		input.pop_front();
@@ -193,9 +201,6 @@ Write::Input Write::Take() {
 		return Input::CHUNK;
 	}
 	if (input_ended) {
-		if (input_failure.Set()) {
-			Fail(input_failure);
-		}
 		return Input::ENDED;
 	}
 	starved = true;
@@ -226,6 +231,11 @@ bool Write::Fill(uint32_t most) {
 }
 
 void Write::Run() {
+	{
+		// Before each slice: nobody wants what is put into the batch of a write that was given up.
+		std::lock_guard<std::mutex> guard(input_mutex);
+		FailIfAborted();
+	}
 	if (!Fill(ENTRIES_A_SLICE)) {
 		Queue();
 		return;
@@ -251,7 +261,8 @@ void Write::Issue() {
 		Leave();
 		return;
 	}
-	const std::string options(1, await_durable ? '\1' : '\0');
+	// One flag: whether to wait for durability, which a flush does for many writes.
+	const std::string options(1, '\0');
 	slot.future = api.db_write(db.Clone(), batch, LowerRecord(options));
 	batch = 0; // consumed
 	if (PollSlot(slot, api.buffer_future) == Poll::READY) {
@@ -336,16 +347,15 @@ static BatchInput *OpenInput(const Arguments &arguments) {
 	return input;
 }
 
-//! writeBegin(db, awaitDurable): the input of a batch, which takes its place behind the earlier ones of the same
+//! writeBegin(db): the input of a batch, which takes its place behind the earlier ones of the same
 //! database now.
 napi_value WriteBeginCall(napi_env env, napi_callback_info info) {
 	Arguments arguments(env, info, "writeBegin");
 	uint64_t handle;
-	bool await_durable;
-	if (!arguments.Handle(0, handle) || !arguments.Flag(1, await_durable)) {
+	if (!arguments.Handle(0, handle)) {
 		return nullptr;
 	}
-	auto write = std::make_unique<Write>(*arguments.environment, handle, await_durable);
+	auto write = std::make_unique<Write>(*arguments.environment, handle);
 	auto input = std::make_unique<BatchInput>();
 	napi_value external = nullptr;
 	if (napi_create_external(env, input.get(), InputForgotten, nullptr, &external) != napi_ok) {

@@ -1,6 +1,7 @@
 /**
- * The functions of the addon (`packages/store/native`). Handles are those of the binding's objects: an external value or a
- * bigint. A wrong one is memory corruption, so only `native-loops.ts` calls these, and checks the class of each object first.
+ * The functions of the addon (`packages/store/native`). Handles of a `Db` or `DbReader` are those of the binding's objects: an
+ * external value or a bigint. A wrong one is memory corruption, so only `native-loops.ts` calls these, and checks the class of
+ * each object first. The handle of a snapshot is a `NativePin`.
  */
 export interface NativeAddon {
   /** Binds to the library at a path, which must be loaded already. `extraSymbol`: a function that must be there too, for tests. */
@@ -26,18 +27,27 @@ export interface NativeAddon {
   ): ArrayBuffer | Promise<ArrayBuffer>;
   scanClose(cursor: NativeCursor): void;
   /** Opens a batch, which takes its place behind the earlier ones of the same `Db` now. */
-  writeBegin(db: unknown, awaitDurable: boolean): NativeBatch;
+  writeBegin(db: unknown): NativeBatch;
   /** Copies entries; `ends` count from `base`, where `data` begins. */
   writeAppend(batch: NativeBatch, data: Uint8Array, ends: Uint32Array, base: number): void;
   /** Gives the batch's sequence number once it is applied. */
   writeEnd(batch: NativeBatch): Promise<bigint>;
   writeAbort(batch: NativeBatch): void;
   flush(db: unknown): Promise<void>;
+  moveToTables(db: unknown): Promise<void>;
   /** The sequence number up to which everything is durable. */
   durableSequence(db: unknown): bigint;
-  /** Gives a handle that has to be released once. */
-  snapshot(db: unknown): Promise<bigint>;
-  releaseSnapshot(snapshot: bigint): void;
+  snapshot(db: unknown): Promise<NativePin>;
+  /** Reads under way go on; those that come later are refused. Releasing again does nothing. */
+  releaseSnapshot(snapshot: NativePin): void;
+  shutdown(kind: ReadableKind, handle: unknown): Promise<void>;
+}
+
+declare const pinBrand: unique symbol;
+
+/** A snapshot of a `Db`. Opaque; forgetting it releases it. */
+export interface NativePin {
+  readonly [pinBrand]: never;
 }
 
 declare const cursorBrand: unique symbol;
@@ -84,9 +94,11 @@ export function isAddon(module: unknown): module is NativeAddon {
     "writeEnd",
     "writeAbort",
     "flush",
+    "moveToTables",
     "durableSequence",
     "snapshot",
     "releaseSnapshot",
+    "shutdown",
   ];
   if (typeof module !== "object" || module === null) return false;
   const functions = new Map<string, unknown>(Object.entries(module));

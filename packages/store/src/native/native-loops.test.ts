@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ErrorClosed } from "@slatedb/uniffi";
 import { collectRows, packKeys } from "../packed.js";
 import { nextTurn } from "../within.js";
-import type { NativeAddon, NativeCursor } from "./addon.js";
+import type { NativeAddon, NativeCursor, NativePin } from "./addon.js";
 import { NativeLoops } from "./native-loops.js";
 import { NativeSnapshot } from "./native-snapshot.js";
 
@@ -23,9 +23,11 @@ function addonWith(functions: Partial<NativeAddon>): NativeAddon {
     writeEnd: unused,
     writeAbort: unused,
     flush: unused,
+    moveToTables: unused,
     durableSequence: unused,
     snapshot: unused,
     releaseSnapshot: () => undefined,
+    shutdown: unused,
     ...functions,
   };
 }
@@ -43,6 +45,7 @@ function blockOfOne(ended: boolean): ArrayBuffer {
 }
 
 const cursor = {} as NativeCursor;
+const pin = {} as NativePin;
 
 describe("scans of the native loops", () => {
   test("a block that fails while the first is used fails the scan when that is read on, and only then", async () => {
@@ -64,7 +67,7 @@ describe("scans of the native loops", () => {
           closed += 1;
         },
       });
-      const scan = new NativeLoops(addon).scan(new NativeSnapshot(addon, 1n, () => undefined), {}, {});
+      const scan = new NativeLoops(addon).scan(new NativeSnapshot(addon, pin, () => undefined), {}, {});
       for (let i = 1; i < failing; i++) {
         expect((await scan.next()).value).toMatchObject({ count: 1 });
         await nextTurn();
@@ -91,7 +94,7 @@ describe("scans of the native loops", () => {
       },
     });
     const loops = new NativeLoops(addon);
-    const from = new NativeSnapshot(addon, 1n, () => undefined);
+    const from = new NativeSnapshot(addon, pin, () => undefined);
     expect(await collectRows(loops.scan(from, {}, { limit: 1, blockRows: 5 }))).toHaveLength(1);
     expect(calls.splice(0)).toEqual(["next 1", "close"]);
     for await (const block of loops.scan(from, {}, { blockRows: 5 })) {
@@ -115,7 +118,7 @@ describe("gets of the native loops", () => {
     const rejecting = addonWith({ getMany: () => Promise.reject(failure) });
     for (const addon of [throwing, rejecting]) {
       const loops = new NativeLoops(addon);
-      const from = new NativeSnapshot(addon, 1n, () => undefined);
+      const from = new NativeSnapshot(addon, pin, () => undefined);
       for (const keys of [packKeys([Uint8Array.of(1)]), packKeys([Uint8Array.of(1), Uint8Array.of(2)])]) {
         await expect(loops.getMany(from, keys, false)).rejects.toMatchObject({ reason: "Fenced", tag: "Closed" });
         await expect(loops.getMany(from, keys, true)).rejects.toBeInstanceOf(ErrorClosed);

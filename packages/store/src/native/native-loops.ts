@@ -1,4 +1,4 @@
-import { Db, DbReader, DbSnapshot } from "@slatedb/uniffi";
+import { Db, DbReader } from "@slatedb/uniffi";
 import {
   absent,
   type KeyRange,
@@ -45,10 +45,10 @@ export class NativeLoops implements StoreLoops {
     return this.#blocks(from, range, options);
   }
 
-  async write(to: Db, batch: WriteBatch, awaitDurable: boolean): Promise<bigint> {
+  async write(to: Db, batch: WriteBatch): Promise<bigint> {
     try {
       // In the same step as the call: batches are applied in the order in which they are begun.
-      const input = this.#addon.writeBegin(to.uniffiHandle, awaitDurable);
+      const input = this.#addon.writeBegin(to.uniffiHandle);
       await this.#append(input, batch);
       return await this.#addon.writeEnd(input);
     } catch (error) {
@@ -64,6 +64,14 @@ export class NativeLoops implements StoreLoops {
     }
   }
 
+  async moveToTables(db: Db): Promise<void> {
+    try {
+      await this.#addon.moveToTables(db.uniffiHandle);
+    } catch (error) {
+      throw bindingErrorFrom(error);
+    }
+  }
+
   durableSequence(db: Db): bigint {
     try {
       return this.#addon.durableSequence(db.uniffiHandle);
@@ -74,8 +82,17 @@ export class NativeLoops implements StoreLoops {
 
   async snapshot(db: Db): Promise<NativeSnapshot> {
     try {
-      const handle = await this.#addon.snapshot(db.uniffiHandle);
-      return new NativeSnapshot(this.#addon, handle, (snapshot) => this.#sendGathered(snapshot));
+      const pin = await this.#addon.snapshot(db.uniffiHandle);
+      return new NativeSnapshot(this.#addon, pin, (snapshot) => this.#sendGathered(snapshot));
+    } catch (error) {
+      throw bindingErrorFrom(error);
+    }
+  }
+
+  async shutdown(db: Db | DbReader): Promise<void> {
+    this.#sendGathered(db);
+    try {
+      await this.#addon.shutdown(kindOf(db), db.uniffiHandle);
     } catch (error) {
       throw bindingErrorFrom(error);
     }
@@ -189,15 +206,15 @@ function partOf(ends: Uint32Array, count: number, first: number, start: number):
 }
 
 function kindOf(from: SlateReadable): ReadableKind {
-  if (from instanceof NativeSnapshot || from instanceof DbSnapshot) return readableKind.snapshot;
+  if (from instanceof NativeSnapshot) return readableKind.snapshot;
   if (from instanceof Db) return readableKind.db;
   if (from instanceof DbReader) return readableKind.reader;
-  throw new TypeError("not an object that can be read");
+  throw new TypeError("not an object that the native loops can read");
 }
 
 /** Fails once the object has been disposed. */
 function handleOf(from: SlateReadable): unknown {
-  return from instanceof NativeSnapshot ? from.handle : from.uniffiHandle;
+  return from instanceof NativeSnapshot ? from.pin : from.uniffiHandle;
 }
 
 function valuesIn(buffer: ArrayBuffer, count: number): PackedValues {

@@ -1,7 +1,7 @@
 import type { Db } from "@slatedb/uniffi";
 import { beforeEach, describe, expect, test } from "vitest";
 import { packKeys } from "../../src/index.js";
-import type { NativeAddon, NativeBatch, NativeCursor } from "../../src/native/addon.js";
+import type { NativeAddon, NativeBatch, NativeCursor, NativePin } from "../../src/native/addon.js";
 import { rangeRecord, scanOptionsRecord } from "../../src/native/records.js";
 import { nativeLoops, nativeLoopsAvailable } from "../ordered/every-loops.js";
 import { bytes } from "../ordered/helpers.js";
@@ -56,6 +56,7 @@ interface Given {
   readonly addon: NativeAddon;
   readonly db: Db;
   readonly cursor: NativeCursor;
+  readonly pin: NativePin;
 }
 
 const kind: Argument = { good: () => 0 };
@@ -64,8 +65,9 @@ const uint8: Argument = { good: () => whole.data };
 const uint32: Argument = { good: () => whole.ends };
 const number: Argument = { good: () => 1 };
 const cursorArgument: Argument = { good: ({ cursor }) => cursor };
+const pinArgument: Argument = { good: ({ pin }) => pin };
 
-const openBatch: Argument = { good: ({ addon, db }) => addon.writeBegin(db.uniffiHandle, false) };
+const openBatch: Argument = { good: ({ addon, db }) => addon.writeBegin(db.uniffiHandle) };
 
 /** Every function that the addon has. A new one has to be added here, with its arguments. */
 const functions: Readonly<Record<keyof NativeAddon, readonly Argument[]>> = {
@@ -77,14 +79,16 @@ const functions: Readonly<Record<keyof NativeAddon, readonly Argument[]>> = {
   scan: [kind, handle, { good: () => range }, { good: () => options }],
   scanNext: [cursorArgument, number, number, number],
   scanClose: [cursorArgument],
-  writeBegin: [handle, { good: () => false, alsoGood: ["a boolean"] }],
+  writeBegin: [handle],
   writeAppend: [openBatch, { good: () => batch.data }, { good: () => batch.ends }, { good: () => 0 }],
   writeEnd: [openBatch],
   writeAbort: [openBatch],
   flush: [handle],
+  moveToTables: [handle],
   durableSequence: [handle],
   snapshot: [handle],
-  releaseSnapshot: [handle],
+  releaseSnapshot: [pinArgument],
+  shutdown: [kind, handle],
 };
 
 /** Arguments of which the last ones may be left out. */
@@ -108,7 +112,8 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
     const addon = nativeAddon();
     const db = await openDb(memoryPlace());
     await writeEntries(nativeLoops(), db, numberedEntries(3000));
-    given = { addon, db, cursor: addon.scan(0, db.uniffiHandle, range, options) };
+    const cursor = addon.scan(0, db.uniffiHandle, range, options);
+    given = { addon, db, cursor, pin: await addon.snapshot(db.uniffiHandle) };
   });
 
   const functionOf = (name: string): AnyFunction => {
@@ -123,7 +128,6 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
 
   test.each(Object.entries(functions))("%s: each argument of another type, and too few of them", (name, list) => {
     const call = functionOf(name);
-    // A snapshot may be released only once, so this one is never given one that is right.
     const good = list.map((argument) => argument.good(given));
     let refused = 0;
     for (const [at, argument] of list.entries()) {
@@ -164,7 +168,7 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
   test("ends of a batch out of order, past the data, before its beginning, or one too few", () => {
     const { addon, db } = given;
     const put = (ends: readonly number[], base = 0): unknown => {
-      const input = addon.writeBegin(db.uniffiHandle, false);
+      const input = addon.writeBegin(db.uniffiHandle);
       const refused = refusal(() => addon.writeAppend(input, bytes("abcdef"), Uint32Array.from(ends), base));
       addon.writeAbort(input);
       return refused;
@@ -181,7 +185,7 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
   test("a batch that has been ended or given up takes nothing more", async () => {
     const { addon, db } = given;
     for (const end of ["writeEnd", "writeAbort"] as const) {
-      const input = addon.writeBegin(db.uniffiHandle, false);
+      const input = addon.writeBegin(db.uniffiHandle);
       addon.writeAppend(input, batch.data, batch.ends, 0);
       await addon[end](input);
       for (const name of ["writeAppend", "writeEnd", "writeAbort"] as const) {
@@ -202,7 +206,7 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
       refusal(() => addon.getMany(0, db.uniffiHandle, data, ends, 1, 8, 0));
     expect(get(detached(whole.data), whole.ends)).toMatchObject(argumentError);
     expect(get(whole.data, detached(whole.ends))).toEqual({ answered: new ArrayBuffer(0) });
-    const input = addon.writeBegin(db.uniffiHandle, false);
+    const input = addon.writeBegin(db.uniffiHandle);
     const put = (data: Uint8Array, ends: Uint32Array): unknown =>
       refusal(() => addon.writeAppend(input, data, ends, 0));
     expect(put(detached(batch.data), batch.ends)).toMatchObject(argumentError);
@@ -224,7 +228,7 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
     expect(refusal(() => addon.scanNext(foreign, 1, 1, 1))).toMatchObject(argumentError);
     expect(refusal(() => addon.scanClose(foreign))).toMatchObject(argumentError);
     expect(refusal(() => addon.writeEnd(foreign))).toMatchObject(argumentError);
-    const input = addon.writeBegin(db.uniffiHandle, false) as NativeCursor & NativeBatch;
+    const input = addon.writeBegin(db.uniffiHandle) as NativeCursor & NativeBatch;
     expect(refusal(() => addon.scanNext(input, 1, 1, 1))).toMatchObject(argumentError);
     expect(refusal(() => addon.writeAbort(given.cursor as NativeCursor & NativeBatch))).toMatchObject(argumentError);
     for (const record of [new Uint8Array(0), Uint8Array.of(9, 9, 9), Uint8Array.of(1, 0xff, 0xff, 0xff, 0xff, 1)]) {
@@ -244,6 +248,27 @@ describe.skipIf(!available)("the addon's functions refuse what does not fit", ()
         addon.scanClose(cursor);
       }
     }
+  });
+
+  test("snapshots that are none of ours, or no longer, or of another kind", async () => {
+    const { addon, db, cursor, pin } = given;
+    const get = (kindNumber: 0 | 1 | 2, from: unknown): unknown =>
+      refusal(() => addon.getMany(kindNumber, from, whole.data, whole.ends, 1, 8, 0));
+    for (const wrong of [db.uniffiHandle, cursor, 1n]) {
+      expect(get(1, wrong)).toMatchObject(argumentError);
+      expect(refusal(() => addon.releaseSnapshot(wrong as NativePin))).toMatchObject(argumentError);
+    }
+    expect(refusal(() => addon.shutdown(1, pin))).toMatchObject(argumentError);
+    const answer = { answered: await addon.getMany(1, pin, whole.data, whole.ends, 1, 8, 0) };
+    const reading = addon.scan(1, pin, range, options);
+    expect(get(1, pin)).toEqual(answer);
+    addon.releaseSnapshot(pin);
+    addon.releaseSnapshot(pin);
+    expect(get(1, pin)).toMatchObject(argumentError);
+    expect(refusal(() => addon.scan(1, pin, range, options))).toMatchObject(argumentError);
+    // The scan has a reference of its own.
+    expect((await addon.scanNext(reading, 3000, 0xffff_ffff, 0)).byteLength).toBeGreaterThan(3000 * 8);
+    expect(get(0, db.uniffiHandle)).toEqual(answer);
   });
 
   test("cursors that are being read or closed", async () => {

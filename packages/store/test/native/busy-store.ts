@@ -41,7 +41,9 @@ export class BusyStore {
   }
 
   static async open(addon: NativeAddon, url: string): Promise<BusyStore> {
-    const busy = new BusyStore(await openStoreWith(new NativeLoops(addon), url, {}), url);
+    // Memory is moved to tables all the time.
+    const options = { walObjectsPerCheckpoint: 2 };
+    const busy = new BusyStore(await openStoreWith(new NativeLoops(addon), url, options), url);
     await busy.store.write(busy.#batch(0));
     await busy.store.checkpointMemory();
     await busy.store.write(busy.#batch(1));

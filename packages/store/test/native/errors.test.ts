@@ -8,9 +8,8 @@ import { plainLoops } from "../../src/plain-loops.js";
 import { storeErrorFrom } from "../../src/slate-errors.js";
 import { nativeLoops, nativeLoopsAvailable } from "../ordered/every-loops.js";
 import { bytes, temporaryFolder } from "../ordered/helpers.js";
-import { detach, nextTurn } from "../../src/within.js";
 import { flushMemory, folderPlace, memoryPlace, type Place } from "./databases.js";
-import { batchOf, numberedEntries, rowsOf, valuesOf, writeEntries } from "./loops.js";
+import { numberedEntries, rowsOf, valuesOf, writeEntries } from "./loops.js";
 import { openDb, openDbReader } from "./open-for-test.js";
 
 /** What a call has come to: `answer`, or all that can be told of its error. */
@@ -53,28 +52,14 @@ function readCalls(loops: StoreLoops, from: SlateReadable): Calls {
 function writeCalls(loops: StoreLoops, db: Db): Calls {
   return {
     write: async () => typeof (await writeEntries(loops, db, { a: "1" })),
-    "durable write": () => durableWrite(loops, db),
     flush: () => loops.flush(db),
+    "moving memory to tables": () => loops.moveToTables(db),
     // Thrown by the call itself, unlike the others.
     "durable mark": () => Promise.resolve().then(() => typeof loops.durableSequence(db)),
     snapshot: async () => {
       (await loops.snapshot(db)).dispose();
     },
   };
-}
-
-/** Nothing becomes durable by itself here, and a flush may overtake the write. */
-async function durableWrite(loops: StoreLoops, db: Db): Promise<string> {
-  let isPending = true;
-  const written = loops.write(db, batchOf({ a: "2" }), true).finally(() => {
-    isPending = false;
-  });
-  detach(written);
-  while (isPending) {
-    await Promise.allSettled([db.flush()]);
-    await nextTurn();
-  }
-  return typeof (await written);
 }
 
 async function outcomesOf(calls: Calls): Promise<Record<string, Outcome>> {
@@ -149,6 +134,7 @@ describe.skipIf(!available)("both loops fail alike", () => {
     expect(codesOf(pinnedReads)).toEqual(new Set(["closed"]));
     const writes = await sameOutcomes((loops) => writeCalls(loops, db));
     expect(codesOf(writes)).toContain("closed");
+    await sameOutcomes((loops) => ({ "another shutdown": () => loops.shutdown(db) }));
   });
 
   test("a reader that was shut down", async () => {
@@ -156,6 +142,23 @@ describe.skipIf(!available)("both loops fail alike", () => {
     await reader.shutdown();
     const reads = await sameOutcomes((loops) => readCalls(loops, reader));
     expect(codesOf(reads)).toEqual(new Set(["closed"]));
+    await sameOutcomes((loops) => ({ "another shutdown": () => loops.shutdown(reader) }));
+  });
+
+  test("a database and a reader that the loops shut down", async () => {
+    const ends = await sameOutcomes((loops) => ({
+      "of a database": async () => {
+        const db = await filledDb(memoryPlace());
+        await loops.shutdown(db);
+        return [await outcomesOf(readCalls(loops, db)), db.status().close_reason];
+      },
+      "of a reader": async () => {
+        const reader = await filledReader(memoryPlace());
+        await loops.shutdown(reader);
+        return outcomesOf(readCalls(loops, reader));
+      },
+    }));
+    expect(codesOf(ends)).toEqual(new Set([undefined]));
   });
 
   test("a database that a second writer has displaced", async () => {
@@ -182,7 +185,10 @@ describe.skipIf(!available)("both loops fail alike", () => {
     await db.shutdown();
     for (const object of [pinned.plain, pinned.native, reader, db]) object.dispose();
     for (const object of [db, reader]) {
-      const reads = await sameOutcomes((loops) => readCalls(loops, object));
+      const reads = await sameOutcomes((loops) => ({
+        ...readCalls(loops, object),
+        shutdown: () => loops.shutdown(object),
+      }));
       expect(codesOf(reads)).toEqual(new Set(["closed"]));
     }
     expect(codesOf(await sameOutcomes((loops) => writeCalls(loops, db)))).toEqual(new Set(["closed"]));
@@ -198,10 +204,9 @@ describe.skipIf(!available)("both loops fail alike", () => {
     const outcomes = await sameOutcomes((loops) => ({
       "get of one": () => loops.getMany(db, packKeys([empty]), false),
       "get of many": () => loops.getMany(db, packKeys([bytes("k000001"), empty, bytes("k000002")]), false),
-      put: () => loops.write(db, { count: 1, data: bytes("v"), ends: Uint32Array.of(0, 1) }, false),
-      delete: () => loops.write(db, { count: 1, data: empty, ends: Uint32Array.of(0, 0xffff_ffff) }, false),
-      "put after others": () =>
-        loops.write(db, { count: 2, data: bytes("zzzv"), ends: Uint32Array.of(1, 3, 3, 4) }, false),
+      put: () => loops.write(db, { count: 1, data: bytes("v"), ends: Uint32Array.of(0, 1) }),
+      delete: () => loops.write(db, { count: 1, data: empty, ends: Uint32Array.of(0, 0xffff_ffff) }),
+      "put after others": () => loops.write(db, { count: 2, data: bytes("zzzv"), ends: Uint32Array.of(1, 3, 3, 4) }),
       "scan from": () => collectRows(loops.scan(db, { start: empty }, { limit: 1 })),
       "scan to": () => collectRows(loops.scan(db, { end: empty }, { limit: 1 })),
       "scan of nothing": () => collectRows(loops.scan(db, { start: bytes("b"), end: bytes("a") }, {})),

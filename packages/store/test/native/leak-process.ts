@@ -33,9 +33,9 @@ function batchOf(some: readonly Uint8Array[]): ReturnType<BatchBuilder["finish"]
 }
 
 const memory = await buildDb(memoryPlace());
-await loops.write(memory, batchOf(keys), false);
+await loops.write(memory, batchOf(keys));
 const tables = await buildDb(memoryPlace());
-await loops.write(tables, batchOf(keys), false);
+await loops.write(tables, batchOf(keys));
 await flushMemory(tables);
 // What is written stays somewhere: on disk.
 mkdirSync(join(folder, "store"));
@@ -79,7 +79,7 @@ const steps: Readonly<Record<string, () => Promise<number>>> = {
     return 50;
   },
   write: async () => {
-    for (let i = 0; i < 50; i++) await loops.write(written, batchOf(keys.slice(i, i + 2)), false);
+    for (let i = 0; i < 50; i++) await loops.write(written, batchOf(keys.slice(i, i + 2)));
     await loops.flush(written);
     writes += 50;
     if (writes % 5000 === 0) await flushMemory(written);

@@ -18,7 +18,7 @@ export function writeEntries(
   db: Db,
   entries: Readonly<Record<string, string | undefined>>,
 ): Promise<bigint> {
-  return loops.write(db, batchOf(entries), false);
+  return loops.write(db, batchOf(entries));
 }
 
 /** Values of keys, as text. */

@@ -20,7 +20,7 @@ async function outcomeOf(call: () => unknown): Promise<unknown> {
 
 /** A batch that deletes one key of the data. */
 function write(bytes: Uint8Array): Promise<bigint> {
-  const batch = addon.writeBegin(db.uniffiHandle, false);
+  const batch = addon.writeBegin(db.uniffiHandle);
   try {
     addon.writeAppend(batch, bytes, Uint32Array.of(3, deleted), 0);
   } catch (error) {

@@ -46,7 +46,7 @@ async function writeAll(loops: StoreLoops, db: Db, batches: readonly Batch[]): P
       if (bytes === null) builder.delete(name);
       else builder.put(name, bytes);
     }
-    return loops.write(db, builder.finish(), false);
+    return loops.write(db, builder.finish());
   });
   const sequences = await Promise.all(writes);
   await loops.flush(db);

@@ -20,7 +20,7 @@ while (answered < 200 || refused < 200) {
   for (const call of [
     () => addon.getMany(0, db.uniffiHandle, data, ends, 8, 8, 0),
     () => {
-      const batch = addon.writeBegin(db.uniffiHandle, false);
+      const batch = addon.writeBegin(db.uniffiHandle);
       try {
         addon.writeAppend(batch, data, ends, 0);
       } catch (error) {

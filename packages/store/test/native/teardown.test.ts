@@ -8,7 +8,7 @@ import { runToEnd } from "./child.js";
 // `npm run test:faults` runs the long form.
 const isLong = (process.env["MORAINE_FAULTS"] ?? "") !== "";
 const closings = 100;
-const workers = isLong ? 100 : 8;
+const workers = isLong ? 100 : 12;
 const processes = isLong ? 100 : 5;
 /** A process that has not ended by then hangs. */
 const limitMs = 60_000;

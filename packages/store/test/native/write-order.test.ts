@@ -49,11 +49,11 @@ describe.skipIf(!available)("native writes", () => {
       for (let round = 0; round < rounds; round++) {
         const large = batchOf(entries, `large ${round}${padding}`);
         expect(large.data.length).toBeGreaterThan(2 * limits.nativeCopyBytes);
-        const calls = [loops.write(db, large, false)];
+        const calls = [loops.write(db, large)];
         for (let i = 0; i < 10; i++) {
           // Failing ones lose their place, and nothing else.
-          if (round % 2 === 1) calls.push(loops.write(db, failing, false));
-          calls.push(loops.write(db, batchOf(3, `small ${round} ${i}`), false));
+          if (round % 2 === 1) calls.push(loops.write(db, failing));
+          calls.push(loops.write(db, batchOf(3, `small ${round} ${i}`)));
         }
         const settled = await Promise.allSettled(calls);
         const sequences = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
@@ -73,25 +73,27 @@ describe.skipIf(!available)("native writes", () => {
   test("of several databases do not wait for each other", async () => {
     const loops = nativeLoops();
     const [slow, quick] = [await openDb(memoryPlace()), await openDb(memoryPlace())];
-    // Never durable without a flush, so whatever waited for it would wait for ever.
-    const durable = loops.write(slow, batchOf(1, "first"), true);
-    const behind = loops.write(slow, batchOf(1, "second"), false);
-    await loops.write(quick, batchOf(1, "other"), false);
-    expect(await firstValue(quick)).toBe("other");
-    let isPending = true;
-    const both = Promise.all([durable, behind]).finally(() => {
-      isPending = false;
+    const addon = nativeAddon();
+    // Open for as long as this wants, so that whatever waits for it does too.
+    const open = addon.writeBegin(slow.uniffiHandle);
+    let isBehindApplied = false;
+    const behind = loops.write(slow, batchOf(1, "second")).finally(() => {
+      isBehindApplied = true;
     });
-    while (isPending) await Promise.race([both, loops.flush(slow)]);
-    await both;
+    await loops.write(quick, batchOf(1, "other"));
+    expect(await firstValue(quick)).toBe("other");
+    expect([await firstValue(slow), isBehindApplied]).toEqual([undefined, false]);
+    const { data, ends } = batchOf(1, "first");
+    addon.writeAppend(open, data, ends, 0);
+    expect(await addon.writeEnd(open)).toBeLessThan(await behind);
     expect(await firstValue(slow)).toBe("second");
   });
 
   test("of which a late part fails apply nothing of it", async () => {
     const loops = nativeLoops();
     const db = await openDb(memoryPlace());
-    const late = loops.write(db, failingLate(), false);
-    const next = loops.write(db, batchOf(2, "fine"), false);
+    const late = loops.write(db, failingLate());
+    const next = loops.write(db, batchOf(2, "fine"));
     await expect(late).rejects.toMatchObject({ tag: "Invalid" });
     await next;
     expect(await rowsOf(loops, db)).toEqual([`${numberedKey(0)}=fine`, `${numberedKey(1)}=fine`]);
@@ -103,11 +105,11 @@ describe.skipIf(!available)("native writes", () => {
     const db = await openDb(memoryPlace());
     const { data, ends } = batchOf(2, "forgotten");
     (() => {
-      addon.writeBegin(db.uniffiHandle, false);
-      addon.writeAppend(addon.writeBegin(db.uniffiHandle, false), data, ends, 0);
+      addon.writeBegin(db.uniffiHandle);
+      addon.writeAppend(addon.writeBegin(db.uniffiHandle), data, ends, 0);
     })();
     let isApplied = false;
-    const next = loops.write(db, batchOf(1, "next"), false).finally(() => {
+    const next = loops.write(db, batchOf(1, "next")).finally(() => {
       isApplied = true;
     });
     await collectUntil(() => isApplied);
@@ -118,9 +120,9 @@ describe.skipIf(!available)("native writes", () => {
   test("after a batch that failed the next one is applied as a whole", async () => {
     const loops = nativeLoops();
     const db = await openDb(memoryPlace());
-    await expect(loops.write(db, failing, false)).rejects.toMatchObject({ tag: "Invalid" });
+    await expect(loops.write(db, failing)).rejects.toMatchObject({ tag: "Invalid" });
     expect(await firstValue(db)).toBeUndefined();
-    await loops.write(db, batchOf(2, "fine"), false);
+    await loops.write(db, batchOf(2, "fine"));
     expect(await firstValue(db)).toBe("fine");
   });
 });
