@@ -26,9 +26,9 @@ const keys = Array.from({ length: count }, (_, i) => encoder.encode(`k${String(i
 const present = packKeys(keys);
 const absent = packKeys(keys.map((_, i) => encoder.encode(`x${i}`)));
 
-function batchOf(some: readonly Uint8Array[]): ReturnType<BatchBuilder["finish"]> {
+function batchOf(some: readonly Uint8Array[], value = encoder.encode("a value")): ReturnType<BatchBuilder["finish"]> {
   const batch = new BatchBuilder();
-  for (const key of some) batch.put(key, encoder.encode("a value"));
+  for (const key of some) batch.put(key, value);
   return batch.finish();
 }
 
@@ -37,6 +37,10 @@ await loops.write(memory, batchOf(keys));
 const tables = await buildDb(memoryPlace());
 await loops.write(tables, batchOf(keys));
 await flushMemory(tables);
+/** Few enough that each row of theirs is long: results in which they are together take memory of their own. */
+const long = await buildDb(memoryPlace());
+const longKeys = keys.slice(0, 64);
+await loops.write(long, batchOf(longKeys, new Uint8Array(16 * 1024)));
 // What is written stays somewhere: on disk.
 mkdirSync(join(folder, "store"));
 const written = await buildDb(folderPlace(join(folder, "store")));
@@ -74,8 +78,20 @@ const steps: Readonly<Record<string, () => Promise<number>>> = {
     for (let i = 0; i < 20; i++) await collectRows(loops.scan(memory, { start: keys[i] }, { limit: 3 }));
     return 20 * 4;
   },
+  "large-many": async () => {
+    await loops.getMany(long, packKeys(longKeys), false);
+    return longKeys.length;
+  },
+  "large-scan": async () => {
+    await collectRows(loops.scan(long, {}, {}));
+    return longKeys.length + 2;
+  },
   snapshot: async () => {
     for (let i = 0; i < 50; i++) (await loops.snapshot(memory)).dispose();
+    return 50;
+  },
+  "forgotten-snapshot": async () => {
+    for (let i = 0; i < 50; i++) await loops.snapshot(memory);
     return 50;
   },
   write: async () => {

@@ -15,6 +15,11 @@ const mostBytes = isLong ? 20_000_000 : 12_000_000;
 /** What UniFFI 0.31.0 leaves behind with each asynchronous call. */
 const leakedBytes = 112;
 const plainCalls = 60_000;
+/** Results of a MiB each, half of them of `getMany`, the others of scans. */
+const largeResults = isLong ? 2000 : 400;
+const callsOfLargeResult = 65;
+/** A snapshot that is never released keeps about 170 bytes. */
+const forgotten = isLong ? 600_000 : 150_000;
 
 const allKinds =
   "one-in-memory,one-in-tables,many-in-memory,many-in-tables,absent,scan,short-scan,snapshot,write".split(",");
@@ -49,6 +54,17 @@ describe.skipIf(!available)("memory that calls leave behind", () => {
   test(`${calls} native calls of every kind leave nothing`, { timeout: 600_000 }, async () => {
     expect(mostBytes).toBeLessThan((calls * leakedBytes) / 2);
     expect(await grownBytes("native", allKinds, warmUpCalls, calls)).toBeLessThan(mostBytes);
+  });
+
+  test(`${largeResults} large results leave nothing`, { timeout: 600_000 }, async () => {
+    const measured = largeResults * callsOfLargeResult;
+    const grown = await grownBytes("native", ["large-many", "large-scan"], measured / 4, measured);
+    // Some stays with the allocator. Those of one kind alone would be half of all.
+    expect(grown).toBeLessThan((largeResults * 1024 * 1024) / 4);
+  });
+
+  test(`${forgotten} snapshots that are forgotten leave nothing`, { timeout: 600_000 }, async () => {
+    expect(await grownBytes("native", ["forgotten-snapshot"], forgotten / 3, forgotten)).toBeLessThan(mostBytes);
   });
 
   // By the same measure, so that it is known to be able to fail; and the addon makes up for what it has found to be so.

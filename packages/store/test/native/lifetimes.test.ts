@@ -35,6 +35,10 @@ function expectAllValues(values: PackedValues): void {
   expect(found).toEqual(allKeys.map((_, i) => `v${i}`));
 }
 
+function letterOf(i: number): string {
+  return String.fromCharCode("a".charCodeAt(0) + i);
+}
+
 function outcomeOf(settled: PromiseSettledResult<unknown>): string {
   if (settled.status === "fulfilled") return "answered";
   const { tag, reason } = settled.reason as { readonly tag: unknown; readonly reason: unknown };
@@ -122,6 +126,33 @@ describe.skipIf(!available)("what native calls hold on to", () => {
       Array.from({ length: block.count }, (_, i) => `${text(rowKey(block, i))}=${text(rowValue(block, i))}`),
     );
     expect(rows).toEqual(allRows);
+  });
+
+  test("large results, whose memory is handed over, live for as long as a part of them is held", async () => {
+    const loops = nativeLoops();
+    const db = await openDb(memoryPlace());
+    const names = Array.from({ length: 16 }, (_, i) => numberedKey(i));
+    const valueBytes = 16 * 1024;
+    await writeEntries(loops, db, Object.fromEntries(names.map((name, i) => [name, letterOf(i).repeat(valueBytes)])));
+    const keys = packKeys(names.map(bytes));
+    /** One value of each result, which is all that is held of it, and whether it still is what was written. */
+    const readOne = async (i: number): Promise<() => boolean> => {
+      const values = await loops.getMany(db, keys, false);
+      const { value: block } = (await loops.scan(db, {}, {}).next()) as { readonly value: RowBlock };
+      for (const { data } of [values, block]) expect(data.length).toBeGreaterThanOrEqual(64 * 1024);
+      const parts = [valueAt(values, i), rowValue(block, i)];
+      const expected = letterOf(i).repeat(valueBytes);
+      return () => parts.every((part) => text(part) === expected);
+    };
+    const held: (() => boolean)[] = [];
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < names.length; i++) held.push(await readOne(i));
+      held.splice(0, names.length / 2);
+      // What is freed too early is used again by the next round.
+      collectGarbage();
+      await nextTurn();
+    }
+    expect(held.map((isWhole) => isWhole())).toEqual(held.map(() => true));
   });
 
   test("scans that are forgotten before, during and after a block, and results that nobody waits for", async () => {
