@@ -1,4 +1,4 @@
-import { type Db, type DbSnapshot, ObjectStore } from "@slatedb/uniffi";
+import { type Db, type DbSnapshot, FlushType, ObjectStore } from "@slatedb/uniffi";
 import type { Backend } from "../../src/backend.js";
 import { absent, nextTurn, packValues, type RowBlock, type WriteBatch } from "../../src/index.js";
 import { parseLocation } from "../../src/location.js";
@@ -102,6 +102,7 @@ export class ScheduledPlace {
       database.durableSequence = sequence;
       await this.#schedule.turn();
     },
+    moveToTables: (db) => db.flush_with_options({ flush_type: FlushType.MemTable }),
     durableSequence: (db) => this.#database(db).durableSequence,
     snapshot: async (db) => {
       await this.#schedule.turn();
@@ -110,6 +111,7 @@ export class ScheduledPlace {
       await this.#schedule.turn();
       return snapshot;
     },
+    shutdown: (from) => from.shutdown(),
   };
 
   readonly backend: Backend = {
