@@ -36,7 +36,7 @@ interface PendingWrite {
   engine: Engine;
   /** `null` until the recovery that is under way or due applies the batch. */
   applied: Promise<bigint> | null;
-  /** Ends the wait for durability. */
+  /** Ends the wait for durability on an engine. */
   abort: (reason: Error) => void;
 }
 
@@ -180,7 +180,7 @@ export class SlateWriter implements WritableStore {
     );
   }
 
-  /** Settles when the batch is durable on its engine, when that takes too long, or when the handle ends. */
+  /** Settles when the batch is durable on its engine, when that takes too long, or when the engine or the handle ends. */
   #durable(pending: PendingWrite): Promise<bigint> {
     const { engine } = pending;
     const { requestTimeoutMs, flushDelayMs } = this.#options;
@@ -291,6 +291,9 @@ export class SlateWriter implements WritableStore {
       for (const pending of this.#pending.keys()) {
         pending.engine = next;
         pending.applied = this.#apply(next, pending.batch);
+        // The old engine may never answer. Who went on waiting for it would be overtaken by a later batch, and put back what
+        // that one has changed if it were applied once more.
+        pending.abort(reopened());
       }
       if (recoveryChannel.hasSubscribers) recoveryChannel.publish(this.#recoveryEvent(performance.now() - began));
     } catch (error) {

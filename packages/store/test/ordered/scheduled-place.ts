@@ -16,6 +16,10 @@ const textOf = (bytes: Uint8Array, start = 0, end = bytes.length): string => {
 class Schedule {
   readonly #waiting: (() => void)[] = [];
 
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   turn(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -56,6 +60,11 @@ export class ScheduledPlace {
   /** How many gets have reached the loops. */
   gets = 0;
 
+  /** How many steps wait for being released. */
+  get waiting(): number {
+    return this.#schedule.size;
+  }
+
   /** Lets one of those that wait go on. */
   release(pick: number): void {
     this.#schedule.release(pick);
@@ -67,15 +76,15 @@ export class ScheduledPlace {
     while (this.#opening);
   }
 
-  /** Lets everything go on, the oldest first, until the call has settled. */
-  async runToEnd<T>(call: Promise<T>): Promise<T> {
+  /** Lets everything go on, the oldest first, until the call has settled; the `left` oldest go on waiting. */
+  async runToEnd<T>(call: Promise<T>, left = 0): Promise<T> {
     let isPending = true;
     const settled = call.finally(() => {
       isPending = false;
     });
     settled.catch(() => undefined);
     while (isPending) {
-      this.release(0);
+      if (this.waiting > left) this.release(left);
       await this.settle();
     }
     return settled;
