@@ -3,6 +3,7 @@ import {
   collectRows,
   dropMemoryStore,
   packKeys,
+  type StoreOptions,
   type StoreSnapshot,
   type WritableStore,
   type WriteBatch,
@@ -40,9 +41,7 @@ export class BusyStore {
     this.#url = url;
   }
 
-  static async open(addon: NativeAddon, url: string): Promise<BusyStore> {
-    // Memory is moved to tables all the time.
-    const options = { walObjectsPerCheckpoint: 2 };
+  static async open(addon: NativeAddon, url: string, options: StoreOptions = {}): Promise<BusyStore> {
     const busy = new BusyStore(await openStoreWith(new NativeLoops(addon), url, options), url);
     await busy.store.write(busy.#batch(0));
     await busy.store.checkpointMemory();

@@ -7,7 +7,9 @@ import { BusyStore } from "./busy-store.js";
 const found = findAddon(process.env["MORAINE_NATIVE_ADDON"]);
 if (found.addon === undefined) throw new Error(found.reason);
 const number = Number(workerData);
-const busy = await BusyStore.open(found.addon, `memory://worker-${number}`);
+// Memory is moved to tables all the time.
+const options = { walObjectsPerCheckpoint: 2 };
+const busy = await BusyStore.open(found.addon, `memory://worker-${number}`, options);
 let rounds = 0;
 
 function round(): void {
