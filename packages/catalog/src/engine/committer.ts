@@ -22,13 +22,13 @@ import {
 import {
   commitAttempts,
   exclusiveAttemptMs,
-  exclusiveFromAttempt,
   forgetEveryCommits,
   groupMembers,
 } from "./limits.js";
 import {
   asMoraineError,
   commitsOf,
+  holdsTurn,
   indexChangesOf,
   isLarge,
   type Member,
@@ -129,8 +129,7 @@ export class Committer {
       );
     }
     return new Promise<T>((resolve, reject) => {
-      const member = newMember(run, { resolve: resolve as (result: unknown) => void, reject });
-      if (alone) member.attempts = exclusiveFromAttempt - 1;
+      const member = newMember(run, { resolve: resolve as (result: unknown) => void, reject, alone });
       if (signal !== undefined) this.#watch(member, signal);
       this.#waiting.push(member);
       this.#takeTurns();
@@ -255,8 +254,7 @@ export class Committer {
   }
 
   async #holdTurn(member: Member, attempt: Promise<void>): Promise<void> {
-    const exclusive = member.attempts >= exclusiveFromAttempt;
-    const inTurn = await settledWithin(attempt, exclusive ? exclusiveAttemptMs : undefined);
+    const inTurn = await settledWithin(attempt, holdsTurn(member) ? exclusiveAttemptMs : undefined);
     if (!inTurn) {
       member.memory.leaveTurn();
       this.#leave(member, attempt);

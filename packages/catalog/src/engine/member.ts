@@ -2,7 +2,7 @@ import { MoraineError, StoreError } from "@moraine/codec";
 import { type IndexChange, measureChanges } from "@moraine/index-core";
 import { CommitMemory } from "../commit-memory.js";
 import type { Attempt, AttemptRunner, StagedCommit } from "./attempt.js";
-import { largeCommitEntries } from "./limits.js";
+import { exclusiveFromAttempt, largeCommitEntries } from "./limits.js";
 import type { Tip } from "./tip.js";
 
 /** A caller's commit, or group of commits, on its way to the store. */
@@ -14,6 +14,8 @@ export interface Member {
   unwatch: () => void;
   /** What the closure's runs share. */
   readonly memory: CommitMemory;
+  /** Whether it holds its turn from its first attempt on. */
+  readonly alone: boolean;
   attempts: number;
   base: Tip | undefined;
   /** What has landed since `base` and was compared with the latest attempt: no conflict up to here. */
@@ -26,7 +28,7 @@ export interface Member {
 
 export function newMember(
   run: AttemptRunner<unknown>,
-  { resolve, reject }: Pick<Member, "resolve" | "reject">,
+  { resolve, reject, alone }: Pick<Member, "resolve" | "reject" | "alone">,
 ): Member {
   return {
     run,
@@ -34,6 +36,7 @@ export function newMember(
     reject,
     unwatch: () => undefined,
     memory: new CommitMemory(),
+    alone,
     attempts: 0,
     base: undefined,
     checked: undefined,
@@ -70,6 +73,11 @@ export function writesSomething(commit: StagedCommit): boolean {
 
 export function indexChangesOf(member: Member): readonly IndexChange[] {
   return member.settled ? [] : commitsOf(member).flatMap((commit) => commit.indexChanges);
+}
+
+/** Whether its latest attempt holds its turn while its closure runs and its rows are prepared. */
+export function holdsTurn({ alone, attempts }: Member): boolean {
+  return alone || attempts >= exclusiveFromAttempt;
 }
 
 export function isLarge(member: Member): boolean {

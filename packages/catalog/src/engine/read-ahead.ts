@@ -1,7 +1,7 @@
 import { type CommitPlanner, countProbed, type UniquenessFilters } from "@moraine/index-core";
 import type { WriteBatch } from "@moraine/store";
-import { commitsReadAhead, exclusiveFromAttempt, largeCommitEntries } from "./limits.js";
-import { indexChangesOf, type Member } from "./member.js";
+import { commitsReadAhead, largeCommitEntries } from "./limits.js";
+import { holdsTurn, indexChangesOf, type Member } from "./member.js";
 
 /**
  * Reads the unique keys of large commits before their turn, while other commits land. Each has a planner of its own, which
@@ -21,7 +21,7 @@ export class ReadAhead {
 
   /** Whether a member's latest attempt has many keys that have not been read. One that holds its turn reads them in it. */
   wants(member: Member): boolean {
-    if (member.settled || member.attempts >= exclusiveFromAttempt) return false;
+    if (member.settled || holdsTurn(member)) return false;
     const changes = indexChangesOf(member);
     if (countProbed(changes) < largeCommitEntries) return false;
     return this.#planners.get(member)?.hasReadAhead(changes) !== true;
