@@ -337,6 +337,26 @@ describe("batches with large commits", () => {
     await lake.expectVerified(table);
   });
 
+  it("leave that room before one whose size shows in its turn", async () => {
+    const { lake, table, other } = await openTables();
+    // Three rows in three indexes that are not unique: nine entries, which are made at once and need no key to be read.
+    const counted = await lake.table("counted", columns);
+    for (const indexed of [["k"], ["n"], ["g"]]) await lake.index(counted, indexed);
+    await lake.insert(counted, { k: -1n, n: -1n, g: 0n });
+    const gate = gateAtWrite(lake);
+    const from = lake.store.batches.length;
+    const rows = rowsFrom(100);
+    const large = lake.commit((tx) => tx.inlineInsert({ table, rows }));
+    await gate.reached;
+    const inTurn = lake.insert(counted, ...rowsFrom(200, 3));
+    const small = lake.insert(other, { k: 1n, n: null, g: 0n });
+    await turnOfTheLoop(5);
+    gate.open();
+    await Promise.all([large, inTurn, small]);
+    expect(sizesOf(lake, from)).toEqual([3 * largeEntries, 1, 9]);
+    await lake.expectVerified(counted);
+  });
+
   it("come to all of many large ones, a few of which are read at a time, and to none that is cancelled", async () => {
     const { lake, table, byK } = await openTables();
     const gate = gateAtWindow(lake, 1);

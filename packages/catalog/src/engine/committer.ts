@@ -19,12 +19,7 @@ import {
   type StagedCommit,
   stagedAttempt,
 } from "./attempt.js";
-import {
-  commitAttempts,
-  exclusiveAttemptMs,
-  forgetEveryCommits,
-  groupMembers,
-} from "./limits.js";
+import { commitAttempts, exclusiveAttemptMs, forgetEveryCommits, groupMembers } from "./limits.js";
 import {
   asMoraineError,
   commitsOf,
@@ -187,9 +182,14 @@ export class Committer {
         this.#rejectMember(member, this.#failure);
         continue;
       }
-      if (isLarge(member) && (this.#largeLanding || this.#staged.some(isLarge))) this.#held.push(member);
+      if (this.#comesTooSoon(member)) this.#held.push(member);
       else this.#turn(member);
     }
+  }
+
+  /** Whether a member is large while another large one is staged or landing. */
+  #comesTooSoon(member: Member): boolean {
+    return isLarge(member) && (this.#largeLanding || this.#staged.some(isLarge));
   }
 
   /** One member's turn: take what its earlier attempt came to if the tip is still the same, else run it again. */
@@ -266,10 +266,15 @@ export class Committer {
     else this.#waiting.unshift(member);
   }
 
-  /** Stages an attempt in its turn, unless it has many keys to be read, for which it gives its turn away. */
+  /**
+   * Stages an attempt in its turn, unless it has many keys to be read, for which it gives its turn away, or turns out to be
+   * large beside another large one. One that holds its turn is staged in any case: what comes before it would have it run
+   * once more.
+   */
   #arrive(member: Member, attempt: Attempt): void {
     member.latest = attempt;
     if (this.#ahead.wants(member)) this.#leave(member, Promise.resolve());
+    else if (this.#comesTooSoon(member) && !holdsTurn(member)) this.#held.push(member);
     else this.#stage(member, attempt);
   }
 
