@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ColumnVector, IndexId, TableId } from "@moraine/codec";
 import { UniquenessFilters } from "@moraine/index-core";
 import type { WritableStore } from "@moraine/store";
-import { describe, expect, it, vi } from "vitest";
-import type { CommitClosure, FileEntries, PlainRow } from "../src/index.js";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { CommitClosure, CommitEvent, FileEntries, PlainRow } from "../src/index.js";
 import { failureOf, outcomeOf } from "./support/errors.js";
 import { Gate, turnOfTheLoop } from "./support/gate.js";
 import { indexEntriesIn } from "./support/hooked-store.js";
@@ -375,6 +376,39 @@ describe("batches with large commits", () => {
     ]);
     expect(await lake.lookup(byK, 300n)).toEqual([]);
     expect((await lake.lookup(byK, 700n)).length).toBe(1);
+    await lake.expectVerified(table);
+  });
+
+  it("begin with one whose keys were read ahead, too, when all before it is cancelled: they are not read again", async () => {
+    const { lake, table, other } = await openTables();
+    const events: CommitEvent[] = [];
+    const note = (event: unknown): number => events.push(event as CommitEvent);
+    subscribe("moraine:commit", note);
+    onTestFinished(() => void unsubscribe("moraine:commit", note));
+    const gate = new Gate();
+    const asked: number[] = [];
+    lake.store.hooks.beforeGet = async (keyCount) => {
+      asked.push(keyCount);
+      if (keyCount === 1) await gate.pass();
+    };
+    const from = lake.store.batches.length;
+    const cancelled = new AbortController();
+    const small = outcomeOf(
+      lake.catalog.commit((tx) => tx.inlineInsert({ table: other, rows: [{ k: 1n }] }), { signal: cancelled.signal }),
+    );
+    await gate.reached;
+    const rows = rowsFrom(100);
+    const large = lake.commit((tx) => tx.inlineInsert({ table, rows }));
+    await turnOfTheLoop(50);
+    cancelled.abort();
+    gate.open();
+    await large;
+    expect(await small).toBe("interrupted");
+    expect(asked).toEqual([1, largeEntries, fewestKeysOfLarge]);
+    expect(sizesOf(lake, from)).toEqual([3 * largeEntries]);
+    expect(events).toMatchObject([
+      { commits: 1, refused: 1, probes: 1 + largeEntries + fewestKeysOfLarge, entriesPut: 3 * largeEntries },
+    ]);
     await lake.expectVerified(table);
   });
 

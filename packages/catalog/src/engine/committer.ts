@@ -9,7 +9,7 @@ import {
   sysHeadKey,
 } from "@moraine/codec";
 import type { UniquenessFilters } from "@moraine/index-core";
-import { BatchBuilder, type WriteBatch } from "@moraine/store";
+import type { WriteBatch } from "@moraine/store";
 import { commitChannel } from "../diagnostics.js";
 import {
   type Attempt,
@@ -19,12 +19,12 @@ import {
   type StagedCommit,
   stagedAttempt,
 } from "./attempt.js";
+import { GroupPlan } from "./group-plan.js";
 import { commitAttempts, exclusiveAttemptMs, forgetEveryCommits, groupMembers } from "./limits.js";
 import {
   asMoraineError,
   commitsOf,
   holdsTurn,
-  indexChangesOf,
   isLarge,
   type Member,
   newMember,
@@ -33,11 +33,10 @@ import {
   writesSomething,
 } from "./member.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
-import { planMembers } from "./plan-members.js";
 import { advancePremises, checkPremise } from "./premise.js";
 import { publishCommit } from "./publish-commit.js";
 import { ReadAhead } from "./read-ahead.js";
-import { batchBytes, takeGroup } from "./take-group.js";
+import { takeGroup } from "./take-group.js";
 import type { Tip } from "./tip.js";
 
 export interface CommitterEvents {
@@ -344,16 +343,14 @@ export class Committer {
   }
 
   async #landGroup(first: Member[]): Promise<void> {
-    const accepted: Member[] = [];
+    const plan = new GroupPlan(this.#filters, this.#ahead);
+    const { accepted } = plan;
     let group = first;
-    const batch = new BatchBuilder(batchBytes(group));
     let refused = 0;
-    const planner = this.#ahead.take(group[0]) ?? this.#filters.planner();
     const beganMs = performance.now();
     try {
       while (group.length > 0) {
-        await planner.probe(group.flatMap(indexChangesOf));
-        const refusal = planMembers(planner, group, batch, accepted);
+        const refusal = await plan.add(group);
         if (refusal === undefined) break;
         refused += 1;
         const later = [...group.slice(group.indexOf(refusal.member) + 1), ...this.#staged.splice(0)];
@@ -381,9 +378,8 @@ export class Committer {
     this.#takeTurns();
     const plannedMs = performance.now();
     try {
-      await this.#write(accepted, batch, (last, commits) => {
-        if (!commitChannel.hasSubscribers) return;
-        publishCommit({ batch, report: planner.report, last, commits, refused, beganMs, plannedMs });
+      await this.#write(plan, (last, commits) => {
+        if (commitChannel.hasSubscribers) publishCommit({ plan, last, commits, refused, beganMs, plannedMs });
       });
     } catch (error) {
       const failure = asMoraineError(error);
@@ -420,11 +416,7 @@ export class Committer {
     while (this.#turnTaken) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async #write(
-    accepted: readonly Member[],
-    batch: BatchBuilder,
-    durable: (last: Tip, commits: number) => void,
-  ): Promise<void> {
+  async #write({ accepted, batch }: GroupPlan, durable: (last: Tip, commits: number) => void): Promise<void> {
     const commits = accepted.flatMap(commitsOf);
     const writing = commits.filter(writesSomething);
     const last = writing.at(-1)?.after;

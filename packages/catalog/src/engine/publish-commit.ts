@@ -1,12 +1,11 @@
 import type { PlannerReport } from "@moraine/index-core";
-import type { BatchBuilder } from "@moraine/store";
 import { commitChannel, type CommitEvent } from "../diagnostics.js";
+import type { GroupPlan } from "./group-plan.js";
 import type { Tip } from "./tip.js";
 
 /** What a group of commits came to, up to its durable write. Times are those of `performance.now`. */
 export interface LandedGroup {
-  readonly batch: BatchBuilder;
-  readonly report: PlannerReport;
+  readonly plan: GroupPlan;
   readonly last: Tip;
   readonly commits: number;
   readonly refused: number;
@@ -15,21 +14,23 @@ export interface LandedGroup {
 }
 
 /** Tells subscribers of a batch that has just become durable. */
-export function publishCommit({ batch, report, last, commits, refused, beganMs, plannedMs }: LandedGroup): void {
+export function publishCommit({ plan, last, commits, refused, beganMs, plannedMs }: LandedGroup): void {
+  const { batch, reports } = plan;
+  const sum = (name: keyof PlannerReport): number => reports.reduce((total, report) => total + report[name], 0);
   const event: CommitEvent = {
     snapshot: last.state.head.snapshotId,
     commits,
     refused,
     records: batch.count,
     bytes: batch.bytes,
-    entriesPut: report.puts,
-    entriesDeleted: report.deletes,
-    entriesUnchanged: report.noOps,
-    probes: report.probes,
-    probeHits: report.hits,
-    probeMisses: report.misses,
-    knownAbsent: report.knownAbsent,
-    knownAbsentByFilter: report.knownAbsentByFilter,
+    entriesPut: sum("puts"),
+    entriesDeleted: sum("deletes"),
+    entriesUnchanged: sum("noOps"),
+    probes: sum("probes"),
+    probeHits: sum("hits"),
+    probeMisses: sum("misses"),
+    knownAbsent: sum("knownAbsent"),
+    knownAbsentByFilter: sum("knownAbsentByFilter"),
     planMs: plannedMs - beganMs,
     writeMs: performance.now() - plannedMs,
   };
