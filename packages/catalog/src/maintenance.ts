@@ -1,6 +1,6 @@
 import { ConfigurationError, ConstraintError, currentPrefix, decodeKey, historyKey, prefixEnd } from "@moraine/codec";
 import { findDeadIndexes, sweepIndex } from "@moraine/index-core";
-import { absent, type KeyRange, type ReadView, rowKey, type WriteBatch } from "@moraine/store";
+import { type KeyRange, type PackedKeys, packKeys, type ReadView, rowKey } from "@moraine/store";
 import type { Committer } from "./engine/committer.js";
 import { WriteSet } from "./engine/pending-writes.js";
 import { stampHead } from "./engine/stamp-head.js";
@@ -77,9 +77,9 @@ export class Maintenance {
         remedy: "Drop the index first.",
       });
     }
-    const { deletes } = await sweepIndex(this.#view, indexId, limit);
-    await this.#write(keysOf(deletes));
-    return deletes.count;
+    const { dead } = await sweepIndex(this.#view, indexId, limit);
+    await this.#delete(dead);
+    return dead.ends.length;
   }
 
   /** Ids are never given out twice, so an index that is not live now is dead for good. A staged one that has not landed counts as live. */
@@ -91,12 +91,12 @@ export class Maintenance {
   async #sweepIndex(indexId: bigint, batchSize: number, onBatch: (count: number) => void): Promise<void> {
     let resumeAt: Uint8Array | undefined;
     do {
-      const step = await sweepIndex(this.#view, indexId, batchSize, resumeAt);
-      if (step.deletes.count > 0) {
-        await this.#write(keysOf(step.deletes));
-        onBatch(step.deletes.count);
+      const { dead, resumeAt: next } = await sweepIndex(this.#view, indexId, batchSize, resumeAt);
+      if (dead.ends.length > 0) {
+        await this.#delete(dead);
+        onBatch(dead.ends.length);
       }
-      resumeAt = step.resumeAt;
+      resumeAt = next;
     } while (resumeAt !== undefined);
   }
 
@@ -107,7 +107,7 @@ export class Maintenance {
     let dead: Uint8Array[] = [];
     const flush = async (): Promise<void> => {
       if (dead.length === 0) return;
-      await this.#write(dead);
+      await this.#delete(packKeys(dead));
       onBatch(dead.length);
       dead = [];
     };
@@ -138,11 +138,11 @@ export class Maintenance {
     return false;
   }
 
-  async #write(keys: readonly Uint8Array[]): Promise<void> {
-    if (keys.length === 0) return;
+  async #delete(keys: PackedKeys): Promise<void> {
+    if (keys.ends.length === 0) return;
     await this.#committer.commit((base) => {
       const writes = new WriteSet();
-      for (const key of keys) writes.delete(key);
+      writes.deletePacked(keys);
       return { commits: [stampHead(base, writes)], result: undefined };
     });
   }
@@ -153,16 +153,4 @@ function checkBatchSize(size: number): number {
     throw new ConfigurationError(`a batch of ${String(size)} records`, { remedy: "Give a whole number above 0." });
   }
   return size;
-}
-
-function keysOf(batch: WriteBatch): Uint8Array[] {
-  const keys: Uint8Array[] = [];
-  let start = 0;
-  for (let i = 0; i < batch.count; i++) {
-    const end = batch.ends[2 * i] ?? 0;
-    keys.push(batch.data.slice(start, end));
-    const next = batch.ends[2 * i + 1] ?? absent;
-    start = next === absent ? end : next;
-  }
-  return keys;
 }

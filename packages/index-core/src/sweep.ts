@@ -1,5 +1,5 @@
 import { compareBytes, ConfigurationError, indexPrefix, prefixEnd } from "@moraine/codec";
-import { BatchBuilder, type ReadView, rowKey, type WriteBatch } from "@moraine/store";
+import { keyAt, type PackedKeys, type ReadView, type RowBlock } from "@moraine/store";
 import { successor } from "./bytes.js";
 import { indexIdOfKey } from "./index-id-of-key.js";
 import { scanBlockRows } from "./limits.js";
@@ -8,15 +8,15 @@ const shapes = ["unique", "multi"] as const;
 
 /** One bounded step of reclaiming a dropped index. */
 export interface SweepStep {
-  /** Deletes to write as one batch. */
-  readonly deletes: WriteBatch;
-  /** Where the next step begins; `undefined` when the index holds nothing beyond these deletes. */
+  /** Keys to delete in one batch. */
+  readonly dead: PackedKeys;
+  /** Where the next step begins; `undefined` when the index holds nothing beyond these keys. */
   readonly resumeAt: Uint8Array | undefined;
 }
 
 /**
- * Point deletes for at most `limit` entries of an index that no live definition names. Nothing is written here, and the
- * caller answers for the index being dead. Pass the last step's `resumeAt` on, so that a step does not walk over the
+ * Up to `limit` entries of an index that no live definition names, to be deleted. Nothing is written here, and the caller
+ * answers for the index being dead. Pass the last step's `resumeAt` on, so that a step does not walk over the
  * tombstones that the steps before it left (specification, "Reclamation").
  *
  * @throws ConfigurationError when `limit` is not a whole number above 0.
@@ -32,24 +32,44 @@ export async function sweepIndex(
       remedy: "Give the number of entries that one batch may delete.",
     });
   }
-  const batch = new BatchBuilder();
-  let last: Uint8Array | undefined;
+  const blocks: RowBlock[] = [];
+  let left = limit;
   for (const shape of shapes) {
-    if (batch.count === limit) break;
+    if (left === 0) break;
     const prefix = indexPrefix(shape, indexId);
     const end = prefixEnd(prefix);
     const start = resumeAt !== undefined && later(resumeAt, prefix) ? resumeAt : prefix;
     if (end !== undefined && !later(end, start)) continue;
-    const left = limit - batch.count;
     for await (const block of view.scan({ start, end }, { limit: left, blockRows: Math.min(left, scanBlockRows) })) {
-      for (let row = 0; row < block.count; row++) {
-        batch.deleteRange(block.data, row === 0 ? 0 : block.ends[2 * row - 1]!, block.ends[2 * row]!);
-      }
-      if (block.count > 0) last = rowKey(block, block.count - 1).slice();
+      blocks.push(block);
+      left -= block.count;
     }
   }
-  const full = batch.count === limit && last !== undefined;
-  return { deletes: batch.finish(), resumeAt: full ? successor(last!) : undefined };
+  const dead = keysOf(blocks);
+  return { dead, resumeAt: left === 0 ? successor(keyAt(dead, limit - 1)) : undefined };
+}
+
+/** The keys of rows, back to back. */
+function keysOf(blocks: readonly RowBlock[]): PackedKeys {
+  let rows = 0;
+  let bytes = 0;
+  for (const { count, data } of blocks) {
+    rows += count;
+    bytes += data.length;
+  }
+  const keys = new Uint8Array(bytes);
+  const ends = new Uint32Array(rows);
+  let at = 0;
+  let row = 0;
+  for (const block of blocks) {
+    for (let i = 0, from = 0; i < block.count; i++) {
+      const keyEnd = block.ends[2 * i]!;
+      for (; from < keyEnd; from++) keys[at++] = block.data[from]!;
+      ends[row++] = at;
+      from = block.ends[2 * i + 1]!;
+    }
+  }
+  return { data: keys.subarray(0, at), ends };
 }
 
 /**

@@ -26,8 +26,10 @@ async function sweepAll(store: WritableStore, indexId: bigint, limit: number): P
   let resumeAt: Uint8Array | undefined;
   do {
     const step = await sweepIndex(store, indexId, limit, resumeAt);
-    counts.push(step.deletes.count);
-    if (step.deletes.count > 0) await store.write(step.deletes);
+    counts.push(step.dead.ends.length);
+    const batch = new BatchBuilder();
+    batch.deletePacked(step.dead);
+    if (batch.count > 0) await store.write(batch.finish());
     resumeAt = step.resumeAt;
   } while (resumeAt !== undefined);
   return counts;

@@ -68,7 +68,7 @@ export function commitsOf(member: Member): readonly StagedCommit[] {
 }
 
 export function writesSomething(commit: StagedCommit): boolean {
-  return commit.writes.size > 0;
+  return !commit.writes.isEmpty;
 }
 
 export function indexChangesOf(member: Member): readonly IndexChange[] {

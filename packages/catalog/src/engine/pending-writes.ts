@@ -13,36 +13,76 @@ import {
   valueAt,
 } from "@moraine/store";
 
+/** A write of one key; `text` is the key as `keyText` gives it. */
+interface Write {
+  readonly text: string;
+  readonly key: Uint8Array;
+  /** `undefined` for a delete. */
+  readonly value: Uint8Array | undefined;
+}
+
 /** The records that one commit puts and deletes, the last write of a key winning. */
 export class WriteSet {
-  readonly #entries = new Map<string, { readonly key: Uint8Array; readonly value: Uint8Array | undefined }>();
+  /** What comes later wins: writes by the text of their key, and lists of deletes that are kept as they came. */
+  readonly #parts: (Map<string, Write> | PackedKeys)[] = [];
 
   put(key: Uint8Array, value: Uint8Array): void {
-    this.#entries.set(keyText(key), { key, value });
+    this.#add({ text: keyText(key), key, value });
   }
 
   delete(key: Uint8Array): void {
-    this.#entries.set(keyText(key), { key, value: undefined });
+    this.#add({ text: keyText(key), key, value: undefined });
   }
 
-  get size(): number {
-    return this.#entries.size;
+  /** Deletes many keys, without an object or a string for each. They are not copied. */
+  deletePacked(keys: PackedKeys): void {
+    if (keys.ends.length > 0) this.#parts.push(keys);
   }
 
-  entries(): IterableIterator<{ readonly key: Uint8Array; readonly value: Uint8Array | undefined }> {
-    return this.#entries.values();
+  get isEmpty(): boolean {
+    return this.#parts.length === 0;
   }
 
   /** Takes over the writes of a later commit. Records that every commit rewrites, such as a table's statistics, are then written once. */
   addAll(later: WriteSet): void {
-    for (const [text, entry] of later.#entries) this.#entries.set(text, entry);
+    for (const part of later.#parts) {
+      if (part instanceof Map) for (const write of part.values()) this.#add(write);
+      else this.#parts.push(part);
+    }
   }
 
   appendTo(batch: BatchBuilder): void {
-    for (const { key, value } of this.#entries.values()) {
-      if (value === undefined) batch.delete(key);
-      else batch.put(key, value);
+    for (const part of this.#parts) {
+      if (!(part instanceof Map)) {
+        batch.deletePacked(part);
+        continue;
+      }
+      for (const { key, value } of part.values()) {
+        if (value === undefined) batch.delete(key);
+        else batch.put(key, value);
+      }
     }
+  }
+
+  /** Lays the writes over those of earlier commits. */
+  mergeInto(merged: Map<string, Write>): void {
+    for (const part of this.#parts) {
+      if (part instanceof Map) {
+        for (const write of part.values()) merged.set(write.text, write);
+        continue;
+      }
+      for (let i = 0; i < part.ends.length; i++) {
+        const key = keyAt(part, i);
+        const text = keyText(key);
+        merged.set(text, { text, key, value: undefined });
+      }
+    }
+  }
+
+  #add(write: Write): void {
+    let last = this.#parts.at(-1);
+    if (!(last instanceof Map)) this.#parts.push((last = new Map<string, Write>()));
+    last.set(write.text, write);
   }
 }
 
@@ -69,7 +109,7 @@ export class PendingWrites {
   }
 
   add(writes: WriteSet): void {
-    if (writes.size > 0) this.#sets.add(writes);
+    if (!writes.isEmpty) this.#sets.add(writes);
   }
 
   remove(writes: WriteSet): void {
@@ -78,33 +118,22 @@ export class PendingWrites {
 
   /** The store as it will be when everything pending at this moment has landed. */
   over(view: ReadView): ReadView {
-    const merged = new Map<string, OverlayEntry>();
+    const merged = new Map<string, Write>();
     this.#mergeInto(merged);
     return merged.size === 0 ? view : new OverlayView(view, merged);
   }
 
-  #mergeInto(merged: Map<string, OverlayEntry>): void {
+  #mergeInto(merged: Map<string, Write>): void {
     if (this.#parent !== undefined) this.#parent.#mergeInto(merged);
-    for (const writes of this.#sets) {
-      for (const entry of writes.entries()) {
-        const text = keyText(entry.key);
-        merged.set(text, { text, key: entry.key, value: entry.value });
-      }
-    }
+    for (const writes of this.#sets) writes.mergeInto(merged);
   }
-}
-
-interface OverlayEntry {
-  readonly text: string;
-  readonly key: Uint8Array;
-  readonly value: Uint8Array | undefined;
 }
 
 class OverlayView implements ReadView {
   readonly #base: ReadView;
-  readonly #entries: ReadonlyMap<string, OverlayEntry>;
+  readonly #entries: ReadonlyMap<string, Write>;
 
-  constructor(base: ReadView, entries: ReadonlyMap<string, OverlayEntry>) {
+  constructor(base: ReadView, entries: ReadonlyMap<string, Write>) {
     this.#base = base;
     this.#entries = entries;
   }
