@@ -3,8 +3,9 @@ import { type KeyRange, type ReadView, rowKey } from "@moraine/store";
 import { AbsentSpans } from "./absent-spans.js";
 import { compareRanges, successor } from "./bytes.js";
 import { keyStartOf } from "./index-change.js";
-import { absenceScanMinimumKeys } from "./limits.js";
+import { absenceScanMinimumKeys, entriesPerTurn } from "./limits.js";
 import type { ProbedList } from "./probed-lists.js";
+import { atOnce, inTurns, sliced, type Slices } from "./slices.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 
 /**
@@ -30,14 +31,18 @@ export class AbsenceSearch {
     this.#spans.clear();
   }
 
-  /** Looks for spans that would spare probes of these lists. Returns the number of scans spent. */
+  /**
+   * Looks for spans that would spare probes of these lists, long ones in turns of the event loop. Returns the number of scans
+   * spent.
+   */
   async search(view: ReadView, lists: readonly ProbedList[]): Promise<number> {
     const gains = new Map<bigint, NewKeys>();
     for (const { indexId, keys, added } of lists) {
       if (!added) continue;
       let gain = gains.get(indexId);
       if (gain === undefined) gains.set(indexId, (gain = new NewKeys()));
-      gain.include(keys);
+      if (keys.count > entriesPerTurn) await inTurns(gain.include(keys));
+      else atOnce(gain.include(keys));
     }
     let scans = 0;
     for (const [indexId, gain] of gains) {
@@ -73,14 +78,21 @@ class NewKeys {
   #lowest: KeyPlace | undefined;
   #highest: KeyPlace | undefined;
 
-  include(keys: IndexKeys): void {
+  *include(keys: IndexKeys): Slices<undefined> {
+    for (const [first, last] of sliced(keys.count)) {
+      this.#include(keys, first, last);
+      yield last - first;
+    }
+  }
+
+  #include(keys: IndexKeys, first: number, last: number): void {
     const { data, ends, multi } = keys;
     // Positions after the prefix, which all keys of an index share.
     let lowest = -1;
     let highest = -1;
     let lowestStart = 0;
     let highestStart = 0;
-    for (let i = 0, keyStart = 0; i < keys.count; i++) {
+    for (let i = first, keyStart = keyStartOf(keys, first); i < last; i++) {
       const end = ends[i]!;
       const start = keyStart + indexKeyPrefixBytes;
       keyStart = end;

@@ -1,25 +1,25 @@
 import { CorruptionError, type IndexKeys, InvalidArgumentError } from "@moraine/codec";
 import { absent, type BatchBuilder, nextTurn, type ReadView, type WriteBatch } from "@moraine/store";
 import { AbsenceSearch } from "./absence-search.js";
-import { Collisions } from "./collisions.js";
 import { checkCommitSize, type IndexChange } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
 import { probeAheadSliceKeys, uniquenessProbeKeys, uniquenessProbeWindowKeys } from "./limits.js";
+import { MemberDecisions } from "./member-decisions.js";
 import { keyState, MemberLog, type PlannedEntries } from "./planned-entries.js";
 import type { PlannerReport } from "./planner-report.js";
-import { quotedName } from "./quoted-name.js";
 import { noteMisses, type ProbeRequest } from "./note-misses.js";
 import { probedLists, type ProbedList } from "./probed-lists.js";
-import { highWord, lowWord, readWord, rowIdBytes, rowIdWords } from "./row-id-words.js";
+import { highWord, lowWord, readWord, rowIdBytes } from "./row-id-words.js";
 import { sideBySide } from "./side-by-side.js";
+import { atOnce, inTurns, type Slices } from "./slices.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
-import { forEachValueKey } from "./written-keys.js";
+import { valueKeys } from "./written-keys.js";
 
 /**
  * Plans what the members of one group commit write to their indexes, in their order, over one cut of the store. Reading
  * and deciding are apart: `probe` reads what is stored under every value that the members touch, in bounded windows;
- * `plan` is synchronous, decides one member against the store and the members accepted before it, and either accepts it
+ * `plan` waits for nothing, decides one member against the store and the members accepted before it, and either accepts it
  * whole or leaves no trace of it.
  *
  * Nothing may write index entries to the store between the first `probe` of a planner and the write of its batch: the
@@ -38,14 +38,13 @@ export class CommitPlanner {
   readonly #filters: UniquenessFilters | undefined;
   readonly #keys = new KeyTable();
   readonly #absence = new AbsenceSearch();
-  /** Per key: the member that last noted, and that last claimed it. Members count from 1. */
-  #notedBy = new Uint32Array(64);
-  #claimedBy = new Uint32Array(64);
-  #member = 0;
   readonly #accepted: MemberLog[] = [];
   #probing = false;
+  /** The call that is under way in slices. */
+  #slicing: "plan" | "stage" | undefined;
   /** Numbers of the keys of lists that were entered ahead, by the lists' `ends`: lists that share it hold the same keys. */
   readonly #ahead = new Map<Uint32Array, Uint32Array>();
+  readonly #decisions = new MemberDecisions(this.#keys, this.#absence, this.#ahead);
   /** Keys that were entered ahead and of which nothing is known, or nothing any more. */
   #forgotten: number[] = [];
   readonly #report = {
@@ -79,7 +78,7 @@ export class CommitPlanner {
    * Check each member with `checkCommitSize` first: this call reads for whatever it is given.
    */
   async probe(changes: readonly IndexChange[]): Promise<void> {
-    this.#refuseWhileProbing("probe");
+    this.#refuseWhileBusy("probe");
     this.#probing = true;
     const requested: number[] = this.#requestForgotten();
     const requests: ProbeRequest[] = [];
@@ -104,7 +103,7 @@ export class CommitPlanner {
    * gives the batch that was handed to the store and is not durable yet. Call it before the first `probe`.
    */
   async probeAhead(changes: readonly IndexChange[], inFlight: () => WriteBatch | undefined): Promise<void> {
-    this.#refuseWhileProbing("probeAhead");
+    this.#refuseWhileBusy("probeAhead");
     this.#probing = true;
     const lists = probedLists(changes).filter(({ keys }) => !this.#ahead.has(keys.ends));
     const entered: { readonly indexId: bigint; readonly numbers: Uint32Array }[] = [];
@@ -133,16 +132,12 @@ export class CommitPlanner {
 
   /** Forgets what was read ahead of the entries that a batch writes. Call it right before the batch is handed to the store. */
   written(batch: WriteBatch): void {
-    if (this.#accepted.length > 0) {
-      throw new InvalidArgumentError("a batch was written between plan and the write of what was planned", {
-        remedy: "Write the batch of a planner before any other.",
-      });
-    }
-    if (this.#keys.count === 0) return;
-    forEachValueKey(batch, (data, start, end) => {
-      const key = this.#keys.find(data, start, end);
-      if (key >= 0) this.#forget(key);
-    });
+    atOnce(this.#written(batch));
+  }
+
+  /** The same for a batch of many entries, in turns of the event loop. Reading ahead may go on meanwhile. */
+  writtenInTurns(batch: WriteBatch): Promise<void> {
+    return inTurns(this.#written(batch));
   }
 
   /**
@@ -152,25 +147,12 @@ export class CommitPlanner {
    * the member is kept. @throws InvalidArgumentError when its changes were not probed.
    */
   plan(changes: readonly IndexChange[]): PlannedEntries {
-    this.#refuseWhileProbing("plan");
-    const size = checkCommitSize(changes);
-    this.#member++;
-    const log = new MemberLog(this.#member, size.entries);
-    try {
-      for (const change of changes) {
-        if (change.removals !== undefined) this.#planRemovals(change, change.removals, log);
-      }
-      for (const change of changes) {
-        if (change.additions !== undefined) this.#planAdditions(change, change.additions, log);
-      }
-    } catch (error) {
-      log.undo(this.#keys);
-      throw error;
-    }
-    log.complete(this.#keys);
-    this.#accepted.push(log);
-    this.#count(log, 1);
-    return log;
+    return atOnce(this.#plan(changes));
+  }
+
+  /** The same for a member of many entries, in turns of the event loop. Nothing else may be asked of the planner meanwhile. */
+  planInTurns(changes: readonly IndexChange[]): Promise<PlannedEntries> {
+    return inTurns(this.#plan(changes));
   }
 
   /**
@@ -178,6 +160,7 @@ export class CommitPlanner {
    * before anything is probed again.
    */
   withdraw(planned: PlannedEntries): void {
+    this.#refuseWhileBusy("withdraw");
     const log = this.#accepted.at(-1);
     if (log === undefined || planned !== log) {
       throw new InvalidArgumentError("planned is not the latest plan of this planner", {
@@ -191,10 +174,52 @@ export class CommitPlanner {
 
   /** Appends a member's writes to the batch. Call it for the accepted members in the order in which they were planned. */
   stage(planned: PlannedEntries, batch: BatchBuilder): void {
+    atOnce(this.#stage(planned, batch));
+  }
+
+  /** The same for a member of many entries, in turns of the event loop. The batch and the planner are in use meanwhile. */
+  stageInTurns(planned: PlannedEntries, batch: BatchBuilder): Promise<void> {
+    return inTurns(this.#stage(planned, batch));
+  }
+
+  *#written(batch: WriteBatch): Slices<undefined> {
+    if (this.#accepted.length > 0 || this.#slicing !== undefined) {
+      throw new InvalidArgumentError("a batch was written between plan and the write of what was planned", {
+        remedy: "Write the batch of a planner before any other.",
+      });
+    }
+    if (this.#keys.count === 0) return;
+    yield* valueKeys(batch, (data, start, end) => {
+      const key = this.#keys.find(data, start, end);
+      if (key >= 0) this.#forget(key);
+    });
+  }
+
+  *#plan(changes: readonly IndexChange[]): Slices<PlannedEntries> {
+    this.#refuseWhileBusy("plan");
+    const size = checkCommitSize(changes);
+    this.#slicing = "plan";
+    try {
+      const log = yield* this.#decisions.decide(changes, size.entries);
+      this.#accepted.push(log);
+      this.#count(log, 1);
+      return log;
+    } finally {
+      this.#slicing = undefined;
+    }
+  }
+
+  *#stage(planned: PlannedEntries, batch: BatchBuilder): Slices<undefined> {
+    this.#refuseWhileBusy("stage");
     if (!(planned instanceof MemberLog)) {
       throw new InvalidArgumentError("planned does not come from a planner", { remedy: "Pass the result of plan." });
     }
-    planned.appendTo(batch, this.#keys);
+    this.#slicing = "stage";
+    try {
+      yield* planned.appendTo(batch, this.#keys);
+    } finally {
+      this.#slicing = undefined;
+    }
   }
 
   /** Lists of indexes for which no filter answers. */
@@ -354,119 +379,20 @@ export class CommitPlanner {
     this.#report.windows++;
   }
 
-  #planRemovals(change: IndexChange, removals: IndexKeys, log: MemberLog): void {
-    const { layout, guardRemovals } = change;
-    if (!layout.unique) {
-      log.blindRemovals.push({ keys: removals, rows: null });
-      return;
-    }
-    const spans = this.#absence.spansOf(layout.indexId);
-    const numbers = this.#ahead.get(removals.ends);
-    const { data, ends, multi, count } = removals;
-    const removedWords = rowIdWords(removals.rowIds);
-    const blind: number[] = [];
-    for (let i = 0, start = 0; i < count; i++) {
-      const end = ends[i]!;
-      if (multi[i] === 0) {
-        const key = numbers?.[i] ?? this.#keys.findOrAdd(data, start, end);
-        this.#touch(key, log);
-        const { states, rowWords } = this.#keys;
-        let state = states[key]!;
-        if (state === keyState.unknown && spans?.hold(data, start, end) === true) state = keyState.absent;
-        if (state === keyState.unknown && guardRemovals) throw notProbed(change);
-        // Where the holder is known, even an unguarded removal leaves another row's entry alone: it costs nothing.
-        const another =
-          state === keyState.present &&
-          (rowWords[key * 2] !== removedWords[i * 2] || rowWords[key * 2 + 1] !== removedWords[i * 2 + 1]);
-        if (!another && state !== keyState.absent) states[key] = keyState.absent;
-      } else {
-        blind.push(i);
-      }
-      start = end;
-    }
-    if (blind.length > 0) log.blindRemovals.push({ keys: removals, rows: Uint32Array.from(blind) });
-  }
-
-  #planAdditions(change: IndexChange, additions: IndexKeys, log: MemberLog): void {
-    const { layout } = change;
-    if (!layout.unique) {
-      log.blindAdditions.push({ keys: additions, rows: null });
-      return;
-    }
-    const spans = this.#absence.spansOf(layout.indexId);
-    const numbers = this.#ahead.get(additions.ends);
-    const { data, ends, multi, count } = additions;
-    const addedWords = rowIdWords(additions.rowIds);
-    const blind: number[] = [];
-    const collisions = new Collisions(change);
-    for (let i = 0, start = 0; i < count; i++) {
-      const end = ends[i]!;
-      if (multi[i] === 0) {
-        const key = numbers?.[i] ?? this.#keys.findOrAdd(data, start, end);
-        this.#touch(key, log);
-        const { states, rowWords } = this.#keys;
-        const state = states[key]!;
-        if (state === keyState.present) {
-          if (rowWords[key * 2] === addedWords[i * 2] && rowWords[key * 2 + 1] === addedWords[i * 2 + 1]) {
-            this.#claimedBy[key] = log.member;
-          } else {
-            const claimedBy = this.#claimedBy[key];
-            const holder = claimedBy === log.member ? "own" : claimedBy === 0 ? "stored" : "staged";
-            const from = start;
-            collisions.add(additions.rowIds[i]!, this.#keys.rowId(key), holder, () => data.slice(from, end));
-          }
-        } else {
-          if (state !== keyState.absent && spans?.hold(data, start, end) !== true) throw notProbed(change);
-          states[key] = keyState.present;
-          rowWords[key * 2] = addedWords[i * 2]!;
-          rowWords[key * 2 + 1] = addedWords[i * 2 + 1]!;
-          this.#claimedBy[key] = log.member;
-        }
-      } else {
-        blind.push(i);
-      }
-      start = end;
-    }
-    if (blind.length > 0) log.blindAdditions.push({ keys: additions, rows: Uint32Array.from(blind) });
-    if (collisions.found !== null) log.poisoned.push(collisions.found);
-  }
-
-  /** Notes the key's state before this member in its log. */
-  #touch(key: number, log: MemberLog): void {
-    if (key >= this.#notedBy.length) this.#growMarks();
-    if (this.#notedBy[key] === log.member) return;
-    this.#notedBy[key] = log.member;
-    log.note(this.#keys, key);
-  }
-
-  #growMarks(): void {
-    const noted = new Uint32Array(Math.max(this.#keys.count, this.#notedBy.length * 2));
-    noted.set(this.#notedBy);
-    this.#notedBy = noted;
-    const claimed = new Uint32Array(noted.length);
-    claimed.set(this.#claimedBy);
-    this.#claimedBy = claimed;
-  }
-
   #count(log: MemberLog, sign: 1 | -1): void {
     this.#report.puts += sign * log.puts;
     this.#report.deletes += sign * log.deletes;
     this.#report.noOps += sign * log.noOps;
   }
 
-  #refuseWhileProbing(call: string): void {
-    if (!this.#probing) return;
-    throw new InvalidArgumentError(`${call} was called while probe is running`, {
-      remedy: "Await probe before the next call on the same planner.",
+  #refuseWhileBusy(call: string): void {
+    const running = this.#probing ? "probe" : this.#slicing;
+    if (running === undefined) return;
+    throw new InvalidArgumentError(`${call} was called while ${running} is running`, {
+      remedy: `Await ${running} before the next call on the same planner.`,
     });
   }
 }
 
 /** In place of the number of an entry that is stored under no value. */
 const noKey = 0xffff_ffff;
-
-function notProbed({ layout, name }: IndexChange): InvalidArgumentError {
-  return new InvalidArgumentError(`changes of index ${quotedName(name)} (id ${layout.indexId}) were not probed`, {
-    remedy: "Pass the same changes to probe, and await it, before plan.",
-  });
-}

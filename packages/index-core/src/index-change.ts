@@ -36,22 +36,22 @@ export function keyStartOf(keys: IndexKeys, i: number): number {
   return i === 0 ? 0 : keys.ends[i - 1]!;
 }
 
+/** Entries that a commit's changes name, removals included. */
+export function countEntries(changes: readonly IndexChange[]): number {
+  return changes.reduce((sum, { additions, removals }) => sum + (additions?.count ?? 0) + (removals?.count ?? 0), 0);
+}
+
 /** Entries and encoded bytes that a commit's changes name, removals included. */
 export function measureChanges(changes: readonly IndexChange[]): EntrySize {
-  let entries = 0;
   let bytes = 0;
   for (const { additions, removals } of changes) {
-    if (removals !== undefined) {
-      entries += removals.count;
-      bytes += keyBytesOf(removals);
-    }
+    if (removals !== undefined) bytes += keyBytesOf(removals);
     if (additions !== undefined) {
-      entries += additions.count;
       bytes += keyBytesOf(additions);
       for (let i = 0; i < additions.count; i++) if (additions.multi[i] === 0) bytes += rowIdBytes;
     }
   }
-  return { entries, bytes };
+  return { entries: countEntries(changes), bytes };
 }
 
 /**

@@ -1,4 +1,11 @@
-export { type EntrySize, checkCommitSize, checkEntryCount, type IndexChange, measureChanges } from "./index-change.js";
+export {
+  type EntrySize,
+  checkCommitSize,
+  checkEntryCount,
+  countEntries,
+  type IndexChange,
+  measureChanges,
+} from "./index-change.js";
 export { refusedClaim, type RefusedClaim } from "./collisions.js";
 export { CommitPlanner } from "./commit-planner.js";
 export { type PlannerReport } from "./planner-report.js";

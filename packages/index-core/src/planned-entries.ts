@@ -3,6 +3,7 @@ import type { BatchBuilder } from "@moraine/store";
 import { keyBytesOf, keyStartOf } from "./index-change.js";
 import type { KeyTable } from "./key-table.js";
 import { highWord, lowWord, rowIdBytes, writeWord } from "./row-id-words.js";
+import { sliced, type Slices } from "./slices.js";
 
 /** Which state a refused claim ran into. */
 export type HolderState = "an addition of this commit" | "a row already indexed";
@@ -109,11 +110,39 @@ export class MemberLog implements PlannedEntries {
   }
 
   /** Settles what has to be written. Later members may change the same keys again; the answer is kept here. */
-  complete(table: KeyTable): void {
-    const { states, rowWords } = table;
+  *complete(table: KeyTable): Slices<undefined> {
     const actions = new Uint8Array(this.#count);
     const after = new Uint32Array(this.#count * 2);
-    for (let i = 0; i < this.#count; i++) {
+    for (const [first, last] of sliced(this.#count)) {
+      this.#settle(table, first, last, actions, after);
+      yield last - first;
+    }
+    this.#actions = actions;
+    this.#rowWordsAfter = after;
+    for (const entries of this.blindRemovals) this.#deletes += this.#measureBlind(entries);
+    for (const entries of this.blindAdditions) this.#puts += this.#measureBlind(entries);
+  }
+
+  /** Appends the writes: value-keyed entries once each, then blind removals, then blind additions, so that a put wins. */
+  *appendTo(batch: BatchBuilder, table: KeyTable): Slices<undefined> {
+    const actions = this.#actions;
+    const rowWords = this.#rowWordsAfter;
+    if (actions === null || rowWords === null) return;
+    for (const [first, last] of sliced(this.#count)) {
+      this.#append(batch, table, first, last, actions, rowWords);
+      yield last - first;
+    }
+    for (const { keys, rows } of this.blindRemovals) {
+      yield* eachSlice(keys, rows, (i) => batch.deleteRange(keys.data, keyStartOf(keys, i), keys.ends[i]!));
+    }
+    for (const { keys, rows } of this.blindAdditions) {
+      yield* eachSlice(keys, rows, (i) => batch.putRange(keys.data, keyStartOf(keys, i), keys.ends[i]!, noValue, 0, 0));
+    }
+  }
+
+  #settle(table: KeyTable, first: number, last: number, actions: Uint8Array, after: Uint32Array): void {
+    const { states, rowWords } = table;
+    for (let i = first; i < last; i++) {
       const key = this.#keys[i]!;
       const low = rowWords[key * 2]!;
       const high = rowWords[key * 2 + 1]!;
@@ -135,20 +164,19 @@ export class MemberLog implements PlannedEntries {
         this.#bytes += table.keyEnd(key) - table.keyStart(key);
       }
     }
-    this.#actions = actions;
-    this.#rowWordsAfter = after;
-    for (const entries of this.blindRemovals) this.#deletes += this.#measureBlind(entries);
-    for (const entries of this.blindAdditions) this.#puts += this.#measureBlind(entries);
   }
 
-  /** Appends the writes: value-keyed entries once each, then blind removals, then blind additions, so that a put wins. */
-  appendTo(batch: BatchBuilder, table: KeyTable): void {
-    const actions = this.#actions;
-    const rowWords = this.#rowWordsAfter;
-    if (actions === null || rowWords === null) return;
+  #append(
+    batch: BatchBuilder,
+    table: KeyTable,
+    first: number,
+    last: number,
+    actions: Uint8Array,
+    rowWords: Uint32Array,
+  ): void {
     const { keyBytes } = table;
     const value = new Uint8Array(rowIdBytes);
-    for (let i = 0; i < this.#count; i++) {
+    for (let i = first; i < last; i++) {
       if (actions[i] === noAction) continue;
       const key = this.#keys[i]!;
       if (actions[i] === deleteAction) {
@@ -158,20 +186,6 @@ export class MemberLog implements PlannedEntries {
       writeWord(value, 0, rowWords[i * 2 + highWord]!);
       writeWord(value, 4, rowWords[i * 2 + lowWord]!);
       batch.putRange(keyBytes, table.keyStart(key), table.keyEnd(key), value, 0, rowIdBytes);
-    }
-    for (const { keys, rows } of this.blindRemovals) {
-      const count = rows === null ? keys.count : rows.length;
-      for (let n = 0; n < count; n++) {
-        const i = rows === null ? n : rows[n]!;
-        batch.deleteRange(keys.data, keyStartOf(keys, i), keys.ends[i]!);
-      }
-    }
-    for (const { keys, rows } of this.blindAdditions) {
-      const count = rows === null ? keys.count : rows.length;
-      for (let n = 0; n < count; n++) {
-        const i = rows === null ? n : rows[n]!;
-        batch.putRange(keys.data, keyStartOf(keys, i), keys.ends[i]!, noValue, 0, 0);
-      }
     }
   }
 
@@ -198,3 +212,11 @@ export class MemberLog implements PlannedEntries {
 }
 
 const noValue = new Uint8Array(0);
+
+/** Visits entries of a list in slices. `rows`: which of them; `null`: all. */
+function* eachSlice(keys: IndexKeys, rows: Uint32Array | null, visit: (entry: number) => void): Slices<undefined> {
+  for (const [first, last] of sliced(rows?.length ?? keys.count)) {
+    for (let n = first; n < last; n++) visit(rows === null ? n : rows[n]!);
+    yield last - first;
+  }
+}

@@ -5,6 +5,7 @@ import { indexIdOfKey } from "./index-id-of-key.js";
 import { type FilterEvent, type FilterOutcome, Residence } from "./filter-residence.js";
 import { KeyFilter } from "./key-filter.js";
 import {
+  entriesPerTurn,
   filterDeadShare,
   filterGrowthFactors,
   filterMinimumKeys,
@@ -14,8 +15,9 @@ import {
   filterScanRowsPerMiss,
   filtersMaxBytes,
 } from "./limits.js";
+import { atOnce, inTurns, type Slices } from "./slices.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
-import { forEachValueKey } from "./written-keys.js";
+import { valueKeys } from "./written-keys.js";
 
 export interface UniquenessFilterOptions {
   /** The store's one writer: what it has written it reads. */
@@ -34,7 +36,8 @@ export interface UniquenessFilterOptions {
  * 1. A filter is registered only while no batch is in flight. Everything written before is stored by then, and the scan of
  *    the index starts afterwards, so that it sees all of it.
  * 2. Every batch goes through `write`, which adds each value key that it puts to the filters registered by then, complete or
- *    not, before it hands the batch to the store. Nothing else writes index entries.
+ *    not, before it hands the batch to the store. That may take several turns of the event loop, and the batch is in flight
+ *    from before the first of them. Nothing else writes index entries.
  * 3. A filter answers once its scan has come to the end.
  *
  * Whatever goes wrong can only leave too much in a filter: a deleted entry leaves its key, a batch that failed leaves all of
@@ -91,10 +94,14 @@ export class UniquenessFilters {
     return new CommitPlanner(this.#store, this);
   }
 
-  /** Notes what a batch puts and writes it. */
+  /** Notes what a batch puts, in turns of the event loop where that is much, and writes it. */
   async write(batch: WriteBatch): Promise<WriteReceipt> {
-    if (this.#residences.size > 0) this.#note(batch);
+    // On its way before the first key is noted: a filter that is registered in between would miss what was noted before.
     this.#inFlight++;
+    if (this.#residences.size > 0) {
+      if (batch.count > entriesPerTurn) await inTurns(this.#note(batch));
+      else atOnce(this.#note(batch));
+    }
     const receipt = await this.#store.write(batch);
     this.#inFlight--;
     return receipt;
@@ -177,11 +184,11 @@ export class UniquenessFilters {
   }
 
   /** Adds the value keys that a batch puts, and counts those that it deletes. */
-  #note(batch: WriteBatch): void {
+  #note(batch: WriteBatch): Slices<undefined> {
     let residence: Residence | undefined;
     /** The key before, while it was one of an index: entries of one index mostly follow each other. */
     let latestStart = -1;
-    forEachValueKey(batch, (data, start, end, isPut) => {
+    return valueKeys(batch, (data, start, end, isPut) => {
       if (end - start <= indexKeyPrefixBytes) return;
       if (latestStart < 0 || !haveSameIndex(data, latestStart, start)) {
         residence = this.#residences.get(indexIdOfKey(data, start, end));

@@ -1,9 +1,12 @@
 import type { IndexKeys, IndexLayout, IndexValue } from "@moraine/codec";
 import { BatchBuilder, type WritableStore } from "@moraine/store";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { collectNulls, CommitPlanner, type IndexChange, lookup, verifyIndex } from "../src/index.js";
 import { CountingView, encodedEntries, hex, type IndexedRow, keysOf, layout, withStore } from "./support.js";
+
+// Members are planned and staged in turns of the event loop from the third entry on.
+vi.mock("../src/limits.js", async (original) => ({ ...(await original<object>()), entriesPerTurn: 2 }));
 
 /**
  * An index as a plain Map from encoded key to row id, driven by the rules of the specification as they are written, one
@@ -125,7 +128,7 @@ describe("CommitPlanner against a model", () => {
 
   it("accepts, refuses, poisons and stores the same for random groups with failing members in the middle", async () => {
     await fc.assert(
-      fc.asyncProperty(groups, async (picked) => {
+      fc.asyncProperty(groups, fc.boolean(), async (picked, inTurns) => {
         const layouts = layoutsFrom(nextId);
         nextId += 4n;
         const entries: ModelEntries = new Map();
@@ -169,10 +172,11 @@ describe("CommitPlanner against a model", () => {
             let refused: string | undefined;
             let poisoned = 0;
             try {
-              const planned = planner.plan(changes);
+              const planned = inTurns ? await planner.planInTurns(changes) : planner.plan(changes);
               poisoned = planned.poisoned.reduce((sum, { dropped }) => sum + dropped, 0);
               const before = batch.count;
-              planner.stage(planned, batch);
+              if (inTurns) await planner.stageInTurns(planned, batch);
+              else planner.stage(planned, batch);
               expect(batch.count - before).toBe(planned.puts + planned.deletes);
             } catch (error) {
               refused = String(error);

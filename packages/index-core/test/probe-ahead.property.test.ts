@@ -22,6 +22,7 @@ vi.mock("../src/limits.js", async (original) => ({
   ...(await original<object>()),
   uniquenessProbeWindowKeys: 2,
   probeAheadSliceKeys: 2,
+  entriesPerTurn: 1,
   absenceScanMinimumKeys: 3,
 }));
 
@@ -167,8 +168,9 @@ describe("a planner that reads ahead", () => {
           others: batches_,
           turns: fc.array(fc.nat(3), { minLength: 1, maxLength: 40 }),
           failingRead: fc.integer({ min: -8, max: 3 }),
+          toldInTurns: fc.boolean(),
         }),
-        async ({ before, attempts, others, turns, failingRead }) => {
+        async ({ before, attempts, others, turns, failingRead, toldInTurns }) => {
           const pauses = new Pauses(turns);
           const store = new SlowStore(pauses);
           for (const batch of before) await store.write(batchOf(batch));
@@ -180,8 +182,9 @@ describe("a planner that reads ahead", () => {
             for (const picked of others) {
               await pauses.pass();
               const batch = batchOf(picked);
-              planner.written(batch);
               inFlight = batch;
+              if (toldInTurns) await planner.writtenInTurns(batch);
+              else planner.written(batch);
               await store.write(batch);
               inFlight = undefined;
             }

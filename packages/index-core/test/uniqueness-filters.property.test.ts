@@ -1,7 +1,7 @@
 import { type IndexLayout, indexPrefix, prefixEnd } from "@moraine/codec";
-import { BatchBuilder, collectRows } from "@moraine/store";
+import { BatchBuilder, collectRows, nextTurn } from "@moraine/store";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import {
   CommitPlanner,
   type FilterEvent,
@@ -14,6 +14,9 @@ import { KeyFilter } from "../src/key-filter.js";
 import { filterMinimumKeys } from "../src/limits.js";
 import { ScheduledStore, type WriteFate } from "./scheduled-store.js";
 import { change, encodedEntries, type IndexedRow, keysOf, layout } from "./support.js";
+
+// Batches of two entries and more are noted in turns of the event loop, with looks in between.
+vi.mock("../src/limits.js", async (original) => ({ ...(await original<object>()), entriesPerTurn: 1 }));
 
 const indexes = 3;
 const values = 8;
@@ -185,10 +188,16 @@ class Writer {
   async #write(batch: BatchBuilder, next: WriteFate): Promise<void> {
     if (batch.count === 0) return;
     this.#store.fate = next;
-    const failure = await this.#filters.write(batch.finish()).then(
+    const writing = this.#filters.write(batch.finish()).then(
       () => undefined,
       (error: unknown) => error,
     );
+    // While its keys are noted.
+    for (let turn = 0; turn < batch.count; turn++) {
+      await nextTurn();
+      this.#look();
+    }
+    const failure = await writing;
     if (this.#found === undefined) expect(failure === undefined).toBe(next === "lands");
   }
 }

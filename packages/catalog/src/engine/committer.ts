@@ -445,7 +445,7 @@ export class Committer {
 
   /** Hands a batch to the store and waits until it is durable. */
   async #hand(batch: WriteBatch): Promise<void> {
-    this.#ahead.writing(batch);
+    await this.#ahead.writing(batch);
     await this.#filters.write(batch);
     this.#ahead.written();
   }

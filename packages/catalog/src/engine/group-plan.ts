@@ -1,7 +1,7 @@
 import type { CommitPlanner, PlannedEntries, PlannerReport, UniquenessFilters } from "@moraine/index-core";
 import { BatchBuilder } from "@moraine/store";
 import { failedAttempt } from "./attempt.js";
-import { commitsOf, indexChangesOf, type Member, type Refusal } from "./member.js";
+import { commitsOf, indexChangesOf, isLarge, type Member, type Refusal } from "./member.js";
 import type { ReadAhead } from "./read-ahead.js";
 import { batchBytes } from "./take-group.js";
 
@@ -35,14 +35,20 @@ export class GroupPlan {
     await planner.probe(group.flatMap(indexChangesOf));
     for (const member of group) {
       if (member.settled) return { member, attempt: undefined };
+      // Asked before: a caller that gives its commit up meanwhile does not make it smaller.
+      const large = isLarge(member);
       const planned: PlannedEntries[] = [];
       try {
-        for (const commit of commitsOf(member)) planned.push(planner.plan(commit.indexChanges));
+        for (const { indexChanges } of commitsOf(member))
+          planned.push(large ? await planner.planInTurns(indexChanges) : planner.plan(indexChanges));
       } catch (error) {
         for (const entries of planned.reverse()) planner.withdraw(entries);
         return { member, attempt: failedAttempt(error) };
       }
-      for (const entries of planned) planner.stage(entries, this.#batch);
+      for (const entries of planned) {
+        if (large) await planner.stageInTurns(entries, this.#batch);
+        else planner.stage(entries, this.#batch);
+      }
       this.accepted.push(member);
     }
     return undefined;

@@ -1,5 +1,5 @@
 import { MoraineError, StoreError } from "@moraine/codec";
-import { type IndexChange, measureChanges } from "@moraine/index-core";
+import { countEntries, type IndexChange } from "@moraine/index-core";
 import { CommitMemory } from "../commit-memory.js";
 import type { Attempt, AttemptRunner, StagedCommit } from "./attempt.js";
 import { exclusiveFromAttempt, largeCommitEntries } from "./limits.js";
@@ -81,7 +81,7 @@ export function holdsTurn({ alone, attempts }: Member): boolean {
 }
 
 export function isLarge(member: Member): boolean {
-  return measureChanges(indexChangesOf(member)).entries >= largeCommitEntries;
+  return countEntries(indexChangesOf(member)) >= largeCommitEntries;
 }
 
 /** Whether an attempt is done after one pass of the event loop, or within a limit where one is given. */

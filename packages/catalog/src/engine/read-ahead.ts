@@ -56,10 +56,10 @@ export class ReadAhead {
     if (this.#planners.delete(member)) this.#letNext();
   }
 
-  /** Call it right before a batch is handed to the store. */
-  writing(batch: WriteBatch): void {
+  /** Call it, and wait for it, right before a batch is handed to the store. Planners that begin meanwhile ask for the batch. */
+  async writing(batch: WriteBatch): Promise<void> {
     this.#inFlight = batch;
-    for (const planner of this.#planners.values()) planner.written(batch);
+    for (const planner of this.#planners.values()) await planner.writtenInTurns(batch);
   }
 
   /** Call it when that batch is durable. */
