@@ -11,7 +11,7 @@ import { noteMisses, type ProbeRequest } from "./note-misses.js";
 import { probedLists, type ProbedList } from "./probed-lists.js";
 import { highWord, lowWord, readWord, rowIdBytes } from "./row-id-words.js";
 import { sideBySide } from "./side-by-side.js";
-import { atOnce, inTurns, type Slices } from "./slices.js";
+import { atOnce, inTurns, sliced, type Slices } from "./slices.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
 import { valueKeys } from "./written-keys.js";
@@ -261,20 +261,25 @@ export class CommitPlanner {
       window = [];
       filter = filters?.filterOf(indexId);
     };
-    for (const key of numbers) {
-      if (key === noKey || table.states[key] !== keyState.requested) continue;
-      const start = table.keyStart(key);
-      const end = table.keyEnd(key);
-      if (spans?.hold(table.keyBytes, start, end) === true) {
-        table.states[key] = keyState.absent;
-        this.#report.knownAbsent++;
-      } else if (filter?.mayHold(table.keyBytes, start + indexKeyPrefixBytes, end) === false) {
-        table.states[key] = keyState.absent;
-        this.#report.knownAbsentByFilter++;
-      } else {
-        window.push(key);
-        if (window.length === uniquenessProbeWindowKeys) await read();
+    for (const [first, last] of sliced(numbers.length)) {
+      for (let i = first; i < last; i++) {
+        const key = numbers[i]!;
+        if (key === noKey || table.states[key] !== keyState.requested) continue;
+        const start = table.keyStart(key);
+        const end = table.keyEnd(key);
+        if (spans?.hold(table.keyBytes, start, end) === true) {
+          table.states[key] = keyState.absent;
+          this.#report.knownAbsent++;
+        } else if (filter?.mayHold(table.keyBytes, start + indexKeyPrefixBytes, end) === false) {
+          table.states[key] = keyState.absent;
+          this.#report.knownAbsentByFilter++;
+        } else {
+          window.push(key);
+          if (window.length === uniquenessProbeWindowKeys) await read();
+        }
       }
+      if (last < numbers.length) await nextTurn();
+      filter = filters?.filterOf(indexId);
     }
     if (window.length > 0) await read();
   }
