@@ -71,7 +71,8 @@ export function percentile(values: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-async function settle(): Promise<void> {
+/** Lets what is pending run, and collects the garbage of what came before, which would be paid for in what is measured next. */
+export async function settle(): Promise<void> {
   await setImmediate();
   globalThis.gc?.();
 }

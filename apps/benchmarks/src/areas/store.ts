@@ -10,7 +10,7 @@ import {
 } from "@moraine/store";
 import { type Area, type Benchmark, type BenchmarkContext, expectEqual, type Lazy, lazy } from "../benchmark.js";
 import { type Figure, latency, rate } from "../figure.js";
-import { latencyOf, medianOf, seconds } from "../measure.js";
+import { latencyOf, medianOf, seconds, settle } from "../measure.js";
 import { randomIntegers } from "../random.js";
 import { count } from "../report.js";
 import { targets } from "../targets.js";
@@ -111,6 +111,7 @@ function eventLoopBenchmark({ sizes, folder }: BenchmarkContext): Benchmark {
       const longestMs = await withStore(join(folder, "store-large"), (store) => {
         return medianOf(slowRepeats, async (run) => {
           const batch = batchOf(run * storeLargeBatchEntries, storeLargeBatchEntries);
+          await settle();
           return await longestBlockMs(() => store.write(batch));
         });
       });
