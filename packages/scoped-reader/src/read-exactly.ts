@@ -13,16 +13,21 @@ export async function readExactly(source: FileSource, ranges: readonly ByteRange
     if (ranges.every(({ length }, i) => fetched[i]?.length === length)) return fetched;
     throw changed(path, `is shorter than its recorded ${sizeBytes} bytes`);
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    const found = await store.head(path);
-    if (found.sizeBytes === sizeBytes) throw error;
-    throw changed(path, `has ${found.sizeBytes} bytes and its catalog record says ${sizeBytes}`, error);
+    if (error instanceof StoreError) await checkSize(source, error);
+    throw error;
   }
+}
+
+/** Says so where an object has another size than recorded, which explains why what was read of it makes no sense. */
+export async function checkSize({ store, path, sizeBytes }: FileSource, cause: Error): Promise<void> {
+  const found = await store.head(path);
+  if (found.sizeBytes === sizeBytes) return;
+  throw changed(path, `has ${found.sizeBytes} bytes and its catalog record says ${sizeBytes}`, cause);
 }
 
 function changed(path: string, what: string, cause?: unknown): DataFileError {
   return new DataFileError(`file ${path} ${what}`, {
-    remedy: "Restore the file; it has changed since it was registered.",
+    remedy: "Register a file with the size that it has; one that is registered must not change: restore it.",
     cause,
   });
 }

@@ -80,10 +80,13 @@ describe("a file that is not as its catalog record says", () => {
     }
   });
 
-  test("another size is a data file error", async () => {
+  test("another size is a data file error, which names both", async () => {
     for (const change of [-1, 1, 1000]) {
       const sizeBytes = source.sizeBytes + change;
-      await expect(scanRows({ ...source, sizeBytes }, options)).rejects.toMatchObject({ code: "data_file" });
+      const message: unknown = expect.stringContaining(
+        `has ${source.sizeBytes} bytes and its catalog record says ${sizeBytes}`,
+      );
+      await expect(scanRows({ ...source, sizeBytes }, options)).rejects.toMatchObject({ code: "data_file", message });
     }
   });
 

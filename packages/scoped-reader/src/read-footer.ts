@@ -3,7 +3,7 @@ import type { FileSource } from "./interface.js";
 import { limits } from "./limits.js";
 import { MalformedFile, inFile } from "./malformed.js";
 import { type ParquetFooter, footerLength, magicBytes, parseFooter, trailerBytes } from "./parquet/footer.js";
-import { readExactly } from "./read-exactly.js";
+import { checkSize, readExactly } from "./read-exactly.js";
 
 /**
  * The parsed footer of a file, from the cache when the source has one. Refuses encrypted files (`unsupported`), files
@@ -27,6 +27,9 @@ export async function readFooter(source: FileSource): Promise<ParquetFooter> {
   if (BigInt(footer.rowCount) !== source.recordCount) {
     throw new CorruptionError(
       `file ${source.path} has ${footer.rowCount} rows and its catalog record says ${source.recordCount}`,
+      {
+        remedy: "Register a file with the number of rows that it has; of one that is registered, restore what it was.",
+      },
     );
   }
   return footer;
@@ -45,6 +48,7 @@ async function fetchFooter(source: FileSource): Promise<ParquetFooter> {
     const whole = length + trailerBytes <= tail.length ? tail : await readTail(source, length + trailerBytes);
     return parseFooter(whole.subarray(whole.length - trailerBytes - length, whole.length - trailerBytes));
   } catch (error) {
+    if (error instanceof MalformedFile) await checkSize(source, error);
     throw inFile(path, error);
   }
 }
