@@ -2,6 +2,7 @@ import { ClosedError, FencedError, type MoraineError, StoreError, StoreUnavailab
 import { checkBatch } from "./arguments.js";
 import type { CachedCut } from "./cached-reads.js";
 import { isRemote, type Backend } from "./backend.js";
+import { combineBatches } from "./combine-batches.js";
 import { Deadlines } from "./deadlines.js";
 import { recoveryChannel, type RecoveryEvent } from "./diagnostics.js";
 import { Engine, shutdownQuietly, type EngineOptions } from "./engine.js";
@@ -18,6 +19,7 @@ import type {
 } from "./interface.js";
 import { limits } from "./limits.js";
 import type { StoreLoops } from "./loops.js";
+import { copyKeys } from "./packed.js";
 import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 import { RowCache } from "./row-cache.js";
 import { storeErrorFrom } from "./slate-errors.js";
@@ -90,13 +92,15 @@ export class SlateWriter implements WritableStore {
   }
 
   async getMany(keys: PackedKeys): Promise<PackedValues> {
+    // The caller may use its buffers again after the call, and a recovery may make the read wait, or repeat it.
+    const own = copyKeys(keys);
     const source = this.#steady ? this.#source : await this.#ready();
     try {
-      return await getChecked(source, keys);
+      return await getChecked(source, own);
     } catch (error) {
       // Where the engine was replaced during the read, the new one answers.
       if (!this.#replaced(source)) throw error;
-      return getChecked(await this.#ready(), keys);
+      return getChecked(await this.#ready(), own);
     }
   }
 
@@ -142,7 +146,9 @@ export class SlateWriter implements WritableStore {
     try {
       await within(engine.checkpoint(), limits.openTimeoutMs, () => this.#timeoutError("moving memory to tables"));
     } catch (error) {
-      if (engine === this.#engine) throw this.#writeFailed(error, "memory could not be moved to tables");
+      if (engine === this.#engine && this.#steady) {
+        throw this.#writeFailed(error, "memory could not be moved to tables");
+      }
       // The old engine's memory is in the new one, by the write-ahead log.
       await this.checkpointMemory();
     }
@@ -161,7 +167,8 @@ export class SlateWriter implements WritableStore {
       const began = this.#guard.moment();
       try {
         const sequence = await this.#durable(pending);
-        if (engine === this.#engine && !this.#guard.stalled()) {
+        // Also not while a recovery is under way, which is about to apply the older batches again, over this one.
+        if (engine === this.#engine && this.#steady) {
           this.#guard.confirm(began);
           this.#checkpointIfDue(engine);
           return { sequence };
@@ -288,18 +295,32 @@ export class SlateWriter implements WritableStore {
       this.#guard.confirm(moment);
       // In the same step as the batches are applied again: one that comes later is neither forgotten nor overtaken.
       this.#recovering = null;
-      for (const pending of this.#pending.keys()) {
-        pending.engine = next;
-        pending.applied = this.#apply(next, pending.batch);
-        // The old engine may never answer. Who went on waiting for it would be overtaken by a later batch, and put back what
-        // that one has changed if it were applied once more.
-        pending.abort(reopened());
-      }
+      this.#applyAgain(next);
       if (recoveryChannel.hasSubscribers) recoveryChannel.publish(this.#recoveryEvent(performance.now() - began));
     } catch (error) {
       throw this.#end(storeErrorFrom(error, "the store could not be opened again after a stall"));
     }
     detach(old.shutdown(reopened()));
+  }
+
+  /**
+   * Applies all that is unacknowledged to a new engine, in one batch. Its log may hold the first of them already: applied again
+   * one by one, those would show, and leave behind after a crash, states that never were.
+   */
+  #applyAgain(engine: Engine): void {
+    let left = [...this.#pending.keys()];
+    while (left.length > 0) {
+      const { combined, batch } = combineBatches(left.map((pending) => pending.batch));
+      const applied = this.#apply(engine, batch);
+      for (const pending of left.slice(0, combined)) {
+        pending.engine = engine;
+        pending.applied = applied;
+        // The old engine may never answer. Who went on waiting for it would be overtaken by a later batch, and put back what
+        // that one has changed if it were applied once more.
+        pending.abort(reopened());
+      }
+      left = left.slice(combined);
+    }
   }
 
   #recoveryEvent(durationMs: number): RecoveryEvent {
