@@ -1,16 +1,16 @@
 import { CorruptionError, type IndexKeys, InvalidArgumentError } from "@moraine/codec";
 import { absent, type BatchBuilder, nextTurn, type ReadView, type WriteBatch } from "@moraine/store";
 import { AbsenceSearch } from "./absence-search.js";
-import { checkCommitSize, type IndexChange } from "./index-change.js";
+import { checkCommitSize, type IndexChange, keyStartOf } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
-import { probeAheadSliceKeys, uniquenessProbeKeys, uniquenessProbeWindowKeys } from "./limits.js";
+import { uniquenessProbeKeys, uniquenessProbeWindowKeys } from "./limits.js";
 import { MemberDecisions } from "./member-decisions.js";
 import { keyState, MemberLog, type PlannedEntries } from "./planned-entries.js";
 import type { PlannerReport } from "./planner-report.js";
 import { noteMisses, type ProbeRequest } from "./note-misses.js";
 import { probedLists, type ProbedList } from "./probed-lists.js";
 import { highWord, lowWord, readWord, rowIdBytes } from "./row-id-words.js";
-import { sideBySide } from "./side-by-side.js";
+import { partsSideBySide } from "./side-by-side.js";
 import { atOnce, inTurns, sliced, type Slices } from "./slices.js";
 import { indexKeyPrefixBytes } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
@@ -233,17 +233,19 @@ export class CommitPlanner {
     const table = this.#keys;
     const { data, ends, multi, count } = keys;
     const numbers = new Uint32Array(count);
-    for (let i = 0, start = 0; i < count; i++) {
-      const end = ends[i]!;
-      if (multi[i] === 0) {
-        const key = table.findOrAdd(data, start, end);
-        numbers[i] = key;
-        if (table.states[key] === keyState.unknown) table.states[key] = keyState.requested;
-      } else {
-        numbers[i] = noKey;
+    for (const [first, last] of sliced(count)) {
+      for (let i = first, start = keyStartOf(keys, first); i < last; i++) {
+        const end = ends[i]!;
+        if (multi[i] === 0) {
+          const key = table.findOrAdd(data, start, end);
+          numbers[i] = key;
+          if (table.states[key] === keyState.unknown) table.states[key] = keyState.requested;
+        } else {
+          numbers[i] = noKey;
+        }
+        start = end;
       }
-      start = end;
-      if (i % probeAheadSliceKeys === probeAheadSliceKeys - 1) await nextTurn();
+      if (last < count) await nextTurn();
     }
     return numbers;
   }
@@ -337,12 +339,9 @@ export class CommitPlanner {
     }
   }
 
-  async #probeRequested(requested: readonly number[]): Promise<void> {
-    const most = uniquenessProbeWindowKeys / uniquenessProbeKeys;
-    await sideBySide(Math.ceil(requested.length / uniquenessProbeKeys), most, (part) => {
-      const first = part * uniquenessProbeKeys;
-      return this.#probePart(requested, first, Math.min(requested.length, first + uniquenessProbeKeys));
-    });
+  #probeRequested(requested: readonly number[]): Promise<void> {
+    const parts = { partKeys: uniquenessProbeKeys, windowKeys: uniquenessProbeWindowKeys };
+    return partsSideBySide(requested.length, parts, (first, last) => this.#probePart(requested, first, last));
   }
 
   async #probePart(requested: readonly number[], first: number, last: number): Promise<void> {

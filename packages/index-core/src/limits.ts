@@ -12,10 +12,7 @@ export const uniquenessProbeWindowKeys = 1024;
 /** Keys that one `getMany` of the uniqueness check asks for: when one has its answer the next is sent. */
 export const uniquenessProbeKeys = 256;
 
-/** Keys that are entered between two turns of the event loop when a commit is probed ahead. */
-export const probeAheadSliceKeys = 8192;
-
-/** Entries of a large commit that are planned, staged, noted or compared between two turns of the event loop. */
+/** Entries of a large commit that are entered, planned, staged, noted or compared between two turns of the event loop. */
 export const entriesPerTurn = 8192;
 
 /** Keys of a lookup that are asked for at once. Specification, "Lookups". */

@@ -3,7 +3,7 @@ import { absent, packKey, type PackedKeys, type PackedValues, type ReadView } fr
 import { KeyTable } from "./key-table.js";
 import { lookupProbeKeys, lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";
 import { rowIdBytes, RowIdList, sortedDistinct } from "./row-id-words.js";
-import { sideBySide } from "./side-by-side.js";
+import { partsSideBySide, sideBySide } from "./side-by-side.js";
 import { appendRowId, wrongValue } from "./stored-row-ids.js";
 
 /** How one lookup was served; a caller passes one in to have it filled. */
@@ -72,10 +72,8 @@ interface ReadResult {
 }
 
 async function probeAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
-  const most = lookupProbeWindowKeys / lookupProbeKeys;
-  await sideBySide(Math.ceil(keys.count / lookupProbeKeys), most, async (window) => {
-    const first = window * lookupProbeKeys;
-    const last = Math.min(keys.count, first + lookupProbeKeys);
+  const parts = { partKeys: lookupProbeKeys, windowKeys: lookupProbeWindowKeys };
+  await partsSideBySide(keys.count, parts, async (first, last) => {
     const values = await view.getMany(keys.packed(first, last));
     for (let i = 0; i < last - first; i++) appendValue(values, i, found);
   });

@@ -21,7 +21,7 @@ import { change, hex, type IndexedRow, layout } from "./support.js";
 vi.mock("../src/limits.js", async (original) => ({
   ...(await original<object>()),
   uniquenessProbeWindowKeys: 2,
-  probeAheadSliceKeys: 2,
+  uniquenessProbeKeys: 1,
   entriesPerTurn: 1,
   absenceScanMinimumKeys: 3,
 }));

@@ -33,7 +33,10 @@ export function loopsInUse(): LoopsInUse {
 }
 
 function chosen(): Choice {
-  choice ??= choose(process.env["MORAINE_NATIVE"] ?? "", process.env["MORAINE_NATIVE_ADDON"]);
+  if (choice === undefined) {
+    const path = process.env["MORAINE_NATIVE_ADDON"];
+    choice = choose(process.env["MORAINE_NATIVE"] ?? "", path === "" ? undefined : path);
+  }
   return choice;
 }
 
@@ -44,7 +47,7 @@ function choose(mode: string, path: string | undefined): Choice {
       remedy: "Leave it out to use native code where it can be used.",
     });
   }
-  const found = findAddon(path === "" ? undefined : path);
+  const found = findAddon(path);
   if (found.addon !== undefined) return { loops: new NativeLoops(found.addon), inUse: { name: "native" } };
   if (mode === "on") {
     throw new ConfigurationError(`MORAINE_NATIVE is on, and the native loops cannot be used: ${found.reason}`, {
@@ -59,7 +62,7 @@ function choose(mode: string, path: string | undefined): Choice {
 }
 
 function howToHaveThem(path: string | undefined): string {
-  return path === undefined || path === ""
+  return path === undefined
     ? "MORAINE_NATIVE_ADDON names the file of an addon, for instance the one that npm run setup makes in a checkout of moraine."
     : "MORAINE_NATIVE_ADDON has to name the file of moraine's addon for this platform.";
 }

@@ -11,7 +11,8 @@ export type SlateReadable = Db | DbReader | SlateSnapshotHandle;
 /**
  * The calls that come with every key, row or commit. Everything else of the store (opening, fencing) is written once
  * above them, over the official binding, so an implementation in native code replaces these functions and nothing more; with
- * them come the long calls of a running store, in which a worker may end. Errors are thrown as the binding raises them; the caller maps them.
+ * them come the long calls of a running store, in which a worker may end. Errors are thrown as the binding raises them; the
+ * caller maps them.
  */
 export interface StoreLoops {
   readonly name: "native" | "plain";

@@ -11,7 +11,8 @@ interface CachedRow {
 }
 
 /**
- * Small values under short keys that snapshots of a store have read, for its one writer, which hears of every change because it makes them all.
+ * Small values under short keys that snapshots of a store have read, for its one writer, which hears of every change because
+ * it makes them all.
  *
  * The generation counts the batches that were issued. A row is in here only while no batch that was issued after its
  * generation names its key, so that its value is that of every state from then on: a snapshot of the same or a later

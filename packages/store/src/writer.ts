@@ -146,7 +146,7 @@ export class SlateWriter implements WritableStore {
     try {
       await within(engine.checkpoint(), limits.openTimeoutMs, () => this.#timeoutError("moving memory to tables"));
     } catch (error) {
-      if (engine === this.#engine && this.#steady) {
+      if (this.#isInUse(engine)) {
         throw this.#writeFailed(error, "memory could not be moved to tables");
       }
       // The old engine's memory is in the new one, by the write-ahead log.
@@ -168,14 +168,14 @@ export class SlateWriter implements WritableStore {
       try {
         const sequence = await this.#durable(pending);
         // Also not while a recovery is under way, which is about to apply the older batches again, over this one.
-        if (engine === this.#engine && this.#steady) {
+        if (this.#isInUse(engine)) {
           this.#guard.confirm(began);
           this.#checkpointIfDue(engine);
           return { sequence };
         }
       } catch (error) {
         // An engine that was replaced fails whatever it had under way; the recovery has applied the batch again.
-        if (engine === this.#engine && this.#steady) throw this.#writeFailed(error, "a write failed");
+        if (this.#isInUse(engine)) throw this.#writeFailed(error, "a write failed");
       }
       if (this.#failure !== null) throw this.#failure;
       if (!this.#steady) await this.#recover();
@@ -234,7 +234,7 @@ export class SlateWriter implements WritableStore {
   #checkpointIfDue(engine: Engine): void {
     if (!engine.checkpointDue) return;
     engine.checkpoint().catch((error: unknown) => {
-      if (engine === this.#engine && this.#steady && this.#closing === null) {
+      if (this.#isInUse(engine) && this.#closing === null) {
         this.#writeFailed(error, "memory could not be moved to tables");
       }
     });
@@ -243,6 +243,11 @@ export class SlateWriter implements WritableStore {
   /** Whether the engine can be used as it is. */
   get #steady(): boolean {
     return this.#failure === null && this.#recovering === null && !this.#guard.stalled();
+  }
+
+  /** Whether an engine serves the handle and nothing is about to replace it: what it says now counts. */
+  #isInUse(engine: Engine): boolean {
+    return engine === this.#engine && this.#steady;
   }
 
   /** What to read from now, after a recovery if one is due. */
@@ -342,7 +347,7 @@ export class SlateWriter implements WritableStore {
     const moment = this.#guard.moment();
     try {
       await this.#checkNotDisplaced(engine.epoch);
-      if (engine === this.#engine && this.#steady) this.#guard.confirm(moment);
+      if (this.#isInUse(engine)) this.#guard.confirm(moment);
     } catch (error) {
       // A look that fails is no news; the guard demands a recovery when looks keep failing for too long.
       if (error instanceof FencedError && engine === this.#engine && this.#recovering === null) this.#end(error);

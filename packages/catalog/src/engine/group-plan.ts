@@ -64,8 +64,8 @@ export class GroupPlan {
       const ahead = this.#ahead.take(group[0]);
       if (ahead !== undefined) this.#planners.push(ahead);
     }
-    const planner = this.#planners.at(-1) ?? this.#filters.planner();
-    if (this.#planners.length === 0) this.#planners.push(planner);
+    let planner = this.#planners.at(-1);
+    if (planner === undefined) this.#planners.push((planner = this.#filters.planner()));
     return planner;
   }
 }

@@ -20,9 +20,9 @@ export type FoundAddon =
 const fileName = "moraine-store.node";
 
 /**
- * Looks for the addon: at `path`, from the current folder, if that is given, else where a checkout builds it, else in the optional package for this
- * platform; loads it and binds it to the SlateDB library that the official binding has loaded. Whatever does not fit is a
- * reason, never an error: the plain binding does everything too.
+ * Looks for the addon: at `path`, from the current folder, if that is given, else where a checkout builds it, else in the
+ * optional package for this platform; loads it and binds it to the SlateDB library that the official binding has loaded.
+ * Whatever does not fit is a reason, never an error: the plain binding does everything too.
  */
 export function findAddon(path: string | undefined): FoundAddon {
   const platform = platformOf(process);

@@ -45,31 +45,21 @@ export class NativeLoops implements StoreLoops {
     return this.#blocks(from, range, options);
   }
 
-  async write(to: Db, batch: WriteBatch): Promise<bigint> {
-    try {
+  write(to: Db, batch: WriteBatch): Promise<bigint> {
+    return asBinding(async () => {
       // In the same step as the call: batches are applied in the order in which they are begun.
       const input = this.#addon.writeBegin(to.uniffiHandle);
       await this.#append(input, batch);
-      return await this.#addon.writeEnd(input);
-    } catch (error) {
-      throw bindingErrorFrom(error);
-    }
+      return this.#addon.writeEnd(input);
+    });
   }
 
-  async flush(db: Db): Promise<void> {
-    try {
-      await this.#addon.flush(db.uniffiHandle);
-    } catch (error) {
-      throw bindingErrorFrom(error);
-    }
+  flush(db: Db): Promise<void> {
+    return asBinding(() => this.#addon.flush(db.uniffiHandle));
   }
 
-  async moveToTables(db: Db): Promise<void> {
-    try {
-      await this.#addon.moveToTables(db.uniffiHandle);
-    } catch (error) {
-      throw bindingErrorFrom(error);
-    }
+  moveToTables(db: Db): Promise<void> {
+    return asBinding(() => this.#addon.moveToTables(db.uniffiHandle));
   }
 
   durableSequence(db: Db): bigint {
@@ -81,21 +71,13 @@ export class NativeLoops implements StoreLoops {
   }
 
   async snapshot(db: Db): Promise<NativeSnapshot> {
-    try {
-      const pin = await this.#addon.snapshot(db.uniffiHandle);
-      return new NativeSnapshot(this.#addon, pin, (snapshot) => this.#sendGathered(snapshot));
-    } catch (error) {
-      throw bindingErrorFrom(error);
-    }
+    const pin = await asBinding(() => this.#addon.snapshot(db.uniffiHandle));
+    return new NativeSnapshot(this.#addon, pin, (snapshot) => this.#sendGathered(snapshot));
   }
 
-  async shutdown(db: Db | DbReader): Promise<void> {
+  shutdown(db: Db | DbReader): Promise<void> {
     this.#sendGathered(db);
-    try {
-      await this.#addon.shutdown(kindOf(db), db.uniffiHandle);
-    } catch (error) {
-      throw bindingErrorFrom(error);
-    }
+    return asBinding(() => this.#addon.shutdown(kindOf(db), db.uniffiHandle));
   }
 
   /** Copies a batch into the addon in parts, between which timers and I/O run. One that is small is copied at once. */
@@ -203,6 +185,15 @@ function partOf(ends: Uint32Array, count: number, first: number, start: number):
     next += 1;
   }
   return { next, end };
+}
+
+/** Makes a call of the addon, in this step, whose errors are then those of the binding. */
+async function asBinding<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw bindingErrorFrom(error);
+  }
 }
 
 function kindOf(from: SlateReadable): ReadableKind {
