@@ -1,0 +1,132 @@
+import { type LakePair, ours, stock } from "./lake-pair.js";
+
+/** Columns that hold a snapshot, by the names that DuckLake uses everywhere. */
+const snapshotColumns = new Set(["snapshot_id", "begin_snapshot", "end_snapshot", "partial_max"]);
+/** Columns that hold an id which index definitions share the counter of. */
+const catalogColumns = new Set([
+  "table_id",
+  "schema_id",
+  "view_id",
+  "object_id",
+  "partition_id",
+  "sort_id",
+  "macro_id",
+]);
+/** What differs by nature: random names, clocks, counters, and sizes of files that hold ids or names. */
+const ignored = new Set([
+  "snapshot_time",
+  "schedule_start",
+  "schema_uuid",
+  "table_uuid",
+  "view_uuid",
+  "next_catalog_id",
+  "path",
+  "file_size_bytes",
+  "footer_size",
+  "column_size_bytes",
+  "schema_version",
+]);
+
+/** Numbers by their order: what was the third of them is 3. Ids of one lake then compare with those of another one. */
+class Ranks {
+  readonly #rank = new Map<string, number>();
+
+  constructor(numbers: readonly number[]) {
+    const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+    for (const [at, number] of sorted.entries()) this.#rank.set(String(number), at);
+  }
+
+  of(text: string): string {
+    return text === "NULL" ? text : `#${this.#rank.get(text) ?? `?${text}`}`;
+  }
+}
+
+/**
+ * What the metadata tables of a lake hold, table by table, in a form that does not depend on ids and times: rows as text, in
+ * order. `extraSnapshots` are left out, with everything that tells of them alone.
+ */
+export async function readMetadata(
+  pair: LakePair,
+  lake: string,
+  extraSnapshots: readonly number[],
+): Promise<Map<string, string[]>> {
+  const catalog = `__ducklake_metadata_${lake}`;
+  const numbers = async (sql: string): Promise<number[]> => (await pair.rows(sql)).map(Number);
+  const extra = new Set(extraSnapshots);
+  const everySnapshot = await numbers(
+    `SELECT snapshot_id FROM ${catalog}.ducklake_snapshot UNION SELECT begin_snapshot FROM ${catalog}.ducklake_schema_versions ` +
+      ["schema", "table", "column", "data_file", "delete_file", "tag", "column_tag", "partition_info"]
+        .flatMap((table) => ["begin_snapshot", "end_snapshot"].map((column) => [table, column]))
+        .map(
+          ([table, column]) => `UNION SELECT ${column} FROM ${catalog}.ducklake_${table} WHERE ${column} IS NOT NULL`,
+        )
+        .join(" "),
+  );
+  const snapshots = new Ranks(everySnapshot.filter((snapshot) => !extra.has(snapshot)));
+  const ids = new Ranks(
+    await numbers(
+      `SELECT table_id FROM ${catalog}.ducklake_table UNION SELECT schema_id FROM ${catalog}.ducklake_schema ` +
+        `UNION SELECT partition_id FROM ${catalog}.ducklake_partition_info`,
+    ),
+  );
+  const tables = new Map<string, string[]>();
+  const names = await pair.rows(
+    `SELECT table_name FROM duckdb_tables() WHERE database_name = '${catalog}' AND table_name LIKE 'ducklake_%'`,
+  );
+  for (const name of names) {
+    const columns = await pair.rows(
+      `SELECT column_name FROM duckdb_columns() WHERE database_name = '${catalog}' AND table_name = '${name}' ORDER BY column_index`,
+    );
+    const shown = columns.filter(
+      (column) => !ignored.has(column) && !(name === "ducklake_metadata" && column === "scope_id"),
+    );
+    const where = name === "ducklake_metadata" ? "WHERE key NOT IN ('created_by', 'data_path')" : "";
+    const list = shown.map((column) => `"${column}"`).join(", ");
+    const result = await pair.connection.runAndReadAll(`SELECT ${list} FROM ${catalog}."${name}" ${where}`);
+    const rows: string[] = [];
+    for (const row of result.getRows()) {
+      const cells = row.map((value) => (value === null ? "NULL" : String(value)));
+      const begin = shown.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
+      if (extra.has(Number(cells[begin])) && /snapshot|schema_versions/u.test(name)) continue;
+      rows.push(
+        cells
+          .map((cell, at) => {
+            const column = shown[at] ?? "";
+            if (snapshotColumns.has(column)) return snapshots.of(cell);
+            if (catalogColumns.has(column)) return ids.of(cell);
+            // Tables of inlined rows carry ids and versions in their names.
+            if (column === "changes_made") return cell.replaceAll(/:(\d+)/gu, (_, id: string) => `:${ids.of(id)}`);
+            return column === "table_name" ? withoutIds(cell, ids) : cell;
+          })
+          .join("|"),
+      );
+    }
+    const key = withoutIds(name, ids);
+    tables.set(key, [...(tables.get(key) ?? []), ...rows].sort());
+  }
+  return tables;
+}
+
+function withoutIds(name: string, ids: Ranks): string {
+  return name
+    .replace(/^(ducklake_inlined_data_)(\d+)_\d+$/u, (_, prefix: string, id: string) => `${prefix}${ids.of(id)}`)
+    .replace(/^(ducklake_inlined_delete_)(\d+)$/u, (_, prefix: string, id: string) => `${prefix}${ids.of(id)}`);
+}
+
+/** Where the metadata of the two lakes differ: one text for each table. */
+export async function metadataDifferences(pair: LakePair, indexSnapshots: readonly number[]): Promise<string[]> {
+  const [left, right] = [await readMetadata(pair, ours, indexSnapshots), await readMetadata(pair, stock, [])];
+  return differencesOf(left, right);
+}
+
+export function differencesOf(left: ReadonlyMap<string, string[]>, right: ReadonlyMap<string, string[]>): string[] {
+  const differences: string[] = [];
+  for (const name of new Set([...left.keys(), ...right.keys()])) {
+    const [a, b] = [left.get(name) ?? [], right.get(name) ?? []];
+    if (a.join("\n") === b.join("\n")) continue;
+    const only = (rows: string[], others: string[]): string =>
+      rows.filter((row) => !others.includes(row)).join("\n    ");
+    differences.push(`${name}\n  only left:\n    ${only(a, b)}\n  only right:\n    ${only(b, a)}`);
+  }
+  return differences;
+}

@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+
+/** What a statement came to: rows in DuckDB's own text, or the class and text of its error. */
+export type Outcome = { readonly rows: readonly string[] } | { readonly errorClass: string; readonly error: string };
+
+export const ours = "ours";
+export const stock = "stock";
+
+/** Two lakes in one DuckDB: `ours` on a moraine store, `stock` on a DuckDB file. */
+export class LakePair {
+  readonly connection: DuckDBConnection;
+  readonly #folder: string;
+
+  constructor(connection: DuckDBConnection, folder: string) {
+    this.connection = connection;
+    this.#folder = folder;
+  }
+
+  async attach(): Promise<void> {
+    await this.attachOurs();
+    const folder = this.#folder;
+    await this.connection.run(
+      `ATTACH 'ducklake:${join(folder, "stock.db")}' AS ${stock} (DATA_PATH '${join(folder, "stock-data")}/')`,
+    );
+  }
+
+  async attachOurs(): Promise<void> {
+    const folder = this.#folder;
+    await this.connection.run(
+      `ATTACH 'ducklake:moraine:${join(folder, "store")}' AS ${ours} (DATA_PATH '${join(folder, "our-data")}/')`,
+    );
+  }
+
+  /** Attaches our lake anew, so that its metadata come from the store and not from what this process did. */
+  async reattachOurs(): Promise<void> {
+    await this.connection.run(`DETACH ${ours}`);
+    await this.attachOurs();
+  }
+
+  async detach(): Promise<void> {
+    await this.connection.run(`DETACH ${ours}`);
+    await this.connection.run(`DETACH ${stock}`);
+  }
+
+  /** Runs a statement, with `{lake}` replaced by the name of one of the two. */
+  async run(lake: string, sql: string): Promise<Outcome> {
+    try {
+      return { rows: await this.rows(sql.replaceAll("{lake}", lake)) };
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { errorClass: /^[A-Za-z ]*Error/u.exec(text)?.[0] ?? "unknown", error: text };
+    }
+  }
+
+  /** Rows of a query, each as DuckDB writes it as text. */
+  async rows(sql: string): Promise<string[]> {
+    const result = await this.connection.runAndReadAll(sql);
+    return result.getRows().map((row) => row.map((value) => (value === null ? "NULL" : String(value))).join("|"));
+  }
+
+  async number(sql: string): Promise<number> {
+    const [row] = await this.rows(sql);
+    if (row === undefined) throw new Error(`no row: ${sql}`);
+    return Number(row);
+  }
+}
+
+export function failed(outcome: Outcome): outcome is { readonly errorClass: string; readonly error: string } {
+  return "error" in outcome;
+}
