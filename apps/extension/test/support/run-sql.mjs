@@ -1,0 +1,18 @@
+// Runs the statements of a JSON list on stdin and prints one JSON line for each: {"rows": [[text]]} or {"error": text}.
+import { text } from "node:stream/consumers";
+import { DuckDBInstance } from "@duckdb/node-api";
+
+const instance = await DuckDBInstance.create(":memory:", { allow_unsigned_extensions: "true" });
+const connection = await instance.connect();
+for (const sql of JSON.parse(await text(process.stdin))) {
+  let told;
+  try {
+    const rows = (await connection.runAndReadAll(sql)).getRows();
+    told = { rows: rows.map((row) => row.map((value) => (value === null ? null : String(value)))) };
+  } catch (error) {
+    told = { error: String(error instanceof Error ? error.message : error) };
+  }
+  console.log(JSON.stringify(told));
+}
+connection.closeSync();
+instance.closeSync();

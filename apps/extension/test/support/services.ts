@@ -1,0 +1,29 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Ends the services that were started in a test's folder, and waits until they are gone. */
+export async function stopServices(folder: string): Promise<void> {
+  for (const pid of servicePids(folder)) {
+    process.kill(pid, "SIGTERM");
+    while (isRunning(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Processes that hold a store of the folder. */
+export function servicePids(folder: string): number[] {
+  const runtime = join(folder, "run");
+  if (!existsSync(runtime)) return [];
+  return readdirSync(runtime)
+    .filter((name) => name.endsWith(".lock"))
+    .map((name) => (JSON.parse(readFileSync(join(runtime, name), "utf8")) as { readonly pid: number }).pid)
+    .filter((pid) => pid !== process.pid && isRunning(pid));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Command } from "commander";
+import { type Context, printLine, storeHelp } from "../context.js";
+
+interface InitOptions {
+  readonly dataPath?: string;
+  readonly name?: string;
+  readonly readOnly?: true;
+}
+
+export function addDuckDbInit(program: Command, context: Context): void {
+  program
+    .command("duckdb-init")
+    .summary("print the statements by which any DuckDB attaches the lake")
+    .description(
+      "Prints LOAD, ATTACH and USE for a DuckDB 1.5.5 that may load unsigned extensions: the command line with -unsigned, Node and Python with the setting allow_unsigned_extensions.",
+    )
+    .argument("<store>", storeHelp)
+    .option("--data-path <path>", "where the data files are (default: what the lake has recorded)")
+    .option("--name <name>", "the lake's name in DuckDB (default: lake)")
+    .option("--read-only", "attach the lake for reading only (default: for writing)")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ moraine duckdb-init .moraine/demo/store > init.sql && duckdb -unsigned -init init.sql",
+    )
+    .action(async (store: string, options: InitOptions) => {
+      const { extensionFile, initStatements, officialExtensionFile } = await import("@moraine/extension");
+      const files = [await officialExtensionFile("ducklake"), extensionFile()];
+      for (const sql of initStatements({ store, ...options }, files)) printLine(context, `${sql};`);
+    });
+}
