@@ -55,6 +55,14 @@ export interface Sizes {
 
   readonly openEntries: number;
   readonly smallCommits: number;
+
+  /** Statements of one kind in a run. */
+  readonly sqlStatements: number;
+  readonly sqlBulkRows: number;
+  /** Rows of an INSERT that is measured with and without a unique index. */
+  readonly sqlIndexedRows: number;
+  readonly sqlFiles: number;
+  readonly sqlManyFiles: number;
 }
 
 export const fullSizes: Sizes = {
@@ -95,6 +103,11 @@ export const fullSizes: Sizes = {
   scopedPositionShare: 0.01,
   openEntries: 1_000_000,
   smallCommits: 10_000,
+  sqlStatements: 40,
+  sqlBulkRows: 1_000_000,
+  sqlIndexedRows: 1_000,
+  sqlFiles: 10_000,
+  sqlManyFiles: 100_000,
 };
 
 /** Enough to see that every benchmark runs. The figures of such a run mean nothing. */
@@ -136,4 +149,9 @@ export const quickSizes: Sizes = {
   scopedPositionShare: 0.01,
   openEntries: 5_000,
   smallCommits: 20,
+  sqlStatements: 2,
+  sqlBulkRows: 5_000,
+  sqlIndexedRows: 100,
+  sqlFiles: 50,
+  sqlManyFiles: 200,
 };

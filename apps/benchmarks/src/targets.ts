@@ -32,6 +32,13 @@ export const targets = {
   scopedBigintRowsPerSecond: atLeast(4_000_000),
   openCleanMs: atMost(300),
   openAfterKillMs: atMost(500),
+  /** Of the same statement's time on a DuckDB file. */
+  sqlRatio: atMost(1.3),
+  sqlUniqueAddsMs: atMost(30),
+  sqlUniqueBulkPerSecond: atLeast(20_000),
+  sqlLookupMs: atMost(3),
+  sqlAttachMs: atMost(3_000),
+  sqlAttachMiB: atMost(400),
 } as const;
 
 export function reaches(value: number, target: Target): boolean {

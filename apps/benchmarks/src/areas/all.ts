@@ -9,6 +9,7 @@ import { openArea } from "./open.js";
 import { plainBindingArea } from "./plain-binding.js";
 import { recordArea } from "./records.js";
 import { scopedReadArea } from "./scoped-reads.js";
+import { sqlArea } from "./sql.js";
 import { storeArea } from "./store.js";
 
 /** Every benchmark, in the order in which they run: from the bottom of the product up. */
@@ -24,6 +25,7 @@ export function areasOf(context: BenchmarkContext): Area[] {
     besideLargeCommitsArea,
     lookupArea,
     openArea,
+    sqlArea,
     plainBindingArea,
   ];
   return areas.map((area) => area(context));
