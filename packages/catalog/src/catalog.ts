@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { ClosedError, InvalidArgumentError, type SnapshotId } from "@moraine/codec";
+import { ClosedError, CommitConflictError, InvalidArgumentError, type SnapshotId } from "@moraine/codec";
 import { refusedClaim, type UniquenessFilters } from "@moraine/index-core";
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CommitMemory } from "./commit-memory.js";
+import {
+  checkClosure,
+  checkCommitOptions,
+  type CommitOptions,
+  type CommitRowsOptions,
+  type CommitRowsResult,
+} from "./commit-options.js";
 import type { CatalogCut } from "./cut.js";
-import { bootstrap, checkFormat } from "./engine/bootstrap.js";
+import { bootstrap, checkFormat, type GenesisOptions } from "./engine/bootstrap.js";
 import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
 import { Committer } from "./engine/committer.js";
 import { groupMembers } from "./engine/limits.js";
@@ -28,8 +35,13 @@ import type { CommitInfo } from "./model/snapshot-record.js";
 import type { CatalogState } from "./model/state.js";
 import type { CommitDraft } from "./operations.js";
 import { ReadScope } from "./read-scope.js";
+import { RevisionFollower, type RevisionListener } from "./rows/follow-revisions.js";
+import { genesisOf } from "./rows/genesis.js";
+import type { RowChanges } from "./rows/row-changes.js";
+import { loadSteps, type RowLoad } from "./rows/serve-load.js";
+import { stageRows } from "./rows/stage-rows.js";
 import { Transaction } from "./transaction.js";
-import { checkArray, checkId, checkKnown, checkOptionalString, invalid, type Names } from "./verbs/arguments.js";
+import { checkArray, checkId, checkKnown, type Names } from "./verbs/arguments.js";
 
 export interface CatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
@@ -40,6 +52,11 @@ export interface CatalogOptions {
   readonly encrypted?: boolean;
   /** Where data files stand. Recorded when the store is created, or at the first open that names it; another one is refused later. */
   readonly dataPath?: string | undefined;
+  /**
+   * The transaction by which DuckLake creates this lake, for a store that is still empty: the lake gets the data path, the
+   * encryption, the time and the uuid that DuckLake chose. Not together with `dataPath` or `encrypted`.
+   */
+  readonly genesis?: RowChanges | undefined;
   /** Microseconds since the epoch, for tests. */
   readonly nowMicros?: () => bigint;
   /** For tests. */
@@ -51,16 +68,6 @@ export interface CatalogOptions {
  * passes to a verb must not change until the commit has settled: many rows are read in the first run only.
  */
 export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
-
-export interface CommitOptions {
-  readonly author?: string;
-  readonly message?: string;
-  readonly extraInfo?: string;
-  /** Cancels the commit. One that is being written already still lands; the caller is told at once. */
-  readonly signal?: AbortSignal;
-}
-
-const commitNames: Names<CommitOptions> = { author: true, message: true, extraInfo: true, signal: true };
 
 export interface ReclaimIndexEntriesArguments {
   readonly index: bigint;
@@ -84,6 +91,9 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   readonly #pins: HeadPins;
   readonly #pending: PendingWrites;
   readonly #registry: InlineRegistry;
+  readonly #follower: RevisionFollower;
+  /** Revisions that commits of rows may land at. */
+  readonly #rowRevisions = new Set<bigint>();
   readonly #context: PrepareContext;
   readonly #nowMicros: () => bigint;
   readonly #newUuid: () => string;
@@ -99,6 +109,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#newUuid = options.newUuid ?? randomUUID;
     this.#pending = new PendingWrites();
     this.#registry = new InlineRegistry();
+    this.#follower = new RevisionFollower(this.#registry);
     this.#pins = new HeadPins(options.store, head.state);
     this.#context = {
       store: options.store,
@@ -109,7 +120,9 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#filters = openFilters(options.store, () => this.#committer.head.state);
     this.#committer = new Committer(this.#filters, head, this.#pending, {
       beforeWrite: () => this.#pins.beforeWrite(),
-      landed: (tip) => {
+      landed: (tip, records) => {
+        this.#follower.landed(this.#pins.held, tip.state, records);
+        if (this.#rowRevisions.delete(tip.state.batchSeq)) this.#follower.seal();
         this.#pins.landed(tip.state);
         // Scopes that are still open keep the old map: what they put into it must not be found at the new head.
         this.#indexContexts = new Map();
@@ -137,14 +150,11 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   }
 
   static async #open(options: CatalogOptions): Promise<Catalog> {
-    if (!(await checkFormat(options.store))) {
-      await bootstrap(options.store, {
-        encrypted: options.encrypted ?? false,
-        dataPath: options.dataPath,
-        nowMicros: (options.nowMicros ?? clockMicros)(),
-        newUuid: options.newUuid ?? randomUUID,
-      });
-    }
+    const isThere = await checkFormat(options.store);
+    // Another client was quicker: the transaction of this one is to be repeated, and then finds the lake.
+    if (isThere && options.genesis !== undefined)
+      throw new CommitConflictError("the lake was created by another client meanwhile");
+    if (!isThere) await bootstrap(options.store, genesisOptions(options));
     const head = new Tip(await loadState(options.store));
     const recorded = recordedDataPath(head);
     const { dataPath } = options;
@@ -309,12 +319,63 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
 
   #scopeOf(pinned: PinnedHead): ReadScope {
     const contexts = this.#contextsOf(pinned.state.batchSeq);
-    return new ReadScope(pinned.state, pinned.view, this.#registry, contexts, () => pinned.release());
+    const { state, view } = pinned;
+    return new ReadScope(state, view, this.#registry, contexts, this.#context.files, () => pinned.release());
   }
 
   /** Index layouts are shared by the reads of one head; a scope of an older one works out its own. */
   #contextsOf(batchSeq: bigint): Map<bigint, IndexContext> {
     return batchSeq === this.#committer.head.state.batchSeq ? this.#indexContexts : new Map<bigint, IndexContext>();
+  }
+
+  /** The number of the durable head: it rises with every commit, also with those that make no snapshot. */
+  get revision(): bigint {
+    return this.#committer.head.state.batchSeq;
+  }
+
+  /**
+   * All rows of DuckLake's metadata tables at the durable head. Release them when they are read, or when they are not wanted
+   * any more. A copy is kept up to date by the steps of `onRevision`: listen first, then load, and leave out the steps to
+   * revisions that the load has already.
+   *
+   * Errors, also while the steps are read: `closed`, also where the store had to reopen itself; `corruption`.
+   */
+  async loadRows(): Promise<RowLoad> {
+    this.#requireOpen();
+    const pinned = await this.#pins.pin();
+    this.#follower.seal();
+    const { state, view } = pinned;
+    const cut: CatalogCut = { state, view, registry: this.#registry, files: this.#context.files };
+    return { revision: state.batchSeq, steps: loadSteps(cut), release: () => pinned.release() };
+  }
+
+  /**
+   * Tells what each commit that lands changes in DuckLake's metadata tables, in order and without gaps. Commits that land while
+   * an earlier one is being told are told together. Costs nothing while nobody listens. Call what it gives to stop.
+   */
+  onRevision(listener: RevisionListener): () => void {
+    this.#requireOpen();
+    return this.#follower.listen(listener);
+  }
+
+  /**
+   * Commits what one DuckDB transaction did to DuckLake's metadata tables, as one durable batch, with its snapshot exactly as
+   * DuckLake made it. Index entries follow from the rows, and are enforced.
+   *
+   * Errors: `commit_conflict`, retryable, unless the lake is at revision `base`; `constraint` for what an index refuses and for
+   * rows that the lake cannot keep; `corruption` for rows that contradict the store; `invalid_argument` for rows of other columns
+   * than DuckLake's; `data_file` for a file that indexes need and that cannot be read.
+   */
+  async commitRows(changes: RowChanges, { base, signal }: CommitRowsOptions): Promise<CommitRowsResult> {
+    this.#requireOpen();
+    const run: AttemptRunner<CommitRowsResult> = async (tip) => {
+      const commit = await stageRows(this.#context, tip, base, changes);
+      const revision = commit.after.state.batchSeq;
+      // Whoever made the rows stands at this revision from here on, and will ask for what follows.
+      this.#rowRevisions.add(revision);
+      return { commits: [commit], result: { revision } };
+    };
+    return await this.#committer.commit(run, signal, true);
   }
 
   /** Writes a table's live inline rows to data files and drains them from the catalog. */
@@ -371,6 +432,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await Promise.all([this.#committer.close(), this.#filters.close()]);
+    this.#follower.close();
     this.#pins.close();
     try {
       await this.#store.close();
@@ -412,21 +474,21 @@ function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   );
 }
 
-function checkClosure(closure: unknown, argument: string): void {
-  if (typeof closure !== "function") throw invalid(argument, "a function that takes the transaction");
-}
-
-function checkCommitOptions(options: CommitOptions): void {
-  const { author, message, extraInfo, signal } = checkKnown(options, commitNames, "options");
-  checkOptionalString(author, "options.author");
-  checkOptionalString(message, "options.message");
-  checkOptionalString(extraInfo, "options.extraInfo");
-  if (signal !== undefined && !((signal as unknown) instanceof AbortSignal))
-    throw invalid("options.signal", "an AbortSignal");
-}
-
 function single<T>(step: Step<T>): { readonly commits: readonly StagedCommit[]; readonly result: CommitResult<T> } {
   return { commits: [step.commit], result: step.result };
+}
+
+function genesisOptions(options: CatalogOptions): GenesisOptions {
+  if (options.genesis === undefined) {
+    return {
+      encrypted: options.encrypted ?? false,
+      dataPath: options.dataPath,
+      nowMicros: (options.nowMicros ?? clockMicros)(),
+      newUuid: options.newUuid ?? randomUUID,
+    };
+  }
+  const { encrypted, dataPath, snapshotTimeMicros, schemaUuid } = genesisOf(options.genesis);
+  return { encrypted, dataPath, nowMicros: snapshotTimeMicros, newUuid: () => schemaUuid };
 }
 
 function recordedDataPath(tip: Tip): string | undefined {

@@ -2,10 +2,10 @@ export {
   Catalog,
   type CatalogOptions,
   type CommitClosure,
-  type CommitOptions,
   type CommitResult,
   type ReclaimIndexEntriesArguments,
 } from "./catalog.js";
+export type { CommitOptions, CommitRowsOptions, CommitRowsResult } from "./commit-options.js";
 export { CatalogReads, type DeletedFileRowsArguments } from "./catalog-reads.js";
 export type { CommitEvent, FilterEvent, LookupEvent } from "./diagnostics.js";
 export type {
@@ -33,10 +33,12 @@ export type {
   FileRemovals,
   IndexEntry,
 } from "./operations.js";
-export { checkOpenable } from "./engine/openable.js";
+export { checkOpenable, type LakeOutline, outlineOf } from "./engine/openable.js";
 export { ReadOnlyCatalog, type ReadOnlyCatalogOptions } from "./read-only-catalog.js";
 export type { BackfillEntriesArguments, ScopedFileIndexEntriesArguments } from "./derive-entries.js";
 export type { DeletedFileRow } from "./inline/deleted-file-rows.js";
+export type { RevisionListener } from "./rows/follow-revisions.js";
+export type { RowLoad } from "./rows/serve-load.js";
 export {
   ReadScope,
   type RecentRowArguments,
@@ -51,3 +53,15 @@ export {
   type RegisterIndexedDeleteFileArguments,
   Transaction,
 } from "./transaction.js";
+export { type Genesis, genesisOf } from "./rows/genesis.js";
+export type { ColumnData, RowBatch } from "./rows/column-data.js";
+export { type MetadataTable, metadataTables } from "./rows/metadata-tables.js";
+export type { FollowStep, RevisionSteps, TableColumn } from "./rows/follow-step.js";
+export type { DdlChange, DdlKind, RowChanges, TableChanges } from "./rows/row-changes.js";
+export {
+  decodeChunkColumns,
+  encodeChunkColumns,
+  inlineColumnTypes,
+  inlineSchemaOf,
+  type InlineColumnType,
+} from "./rows/inline-columns.js";

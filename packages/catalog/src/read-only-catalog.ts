@@ -11,6 +11,8 @@ import { TableFiles } from "./index/table-files.js";
 import { InlineRegistry } from "./inline/registry.js";
 import type { CatalogState } from "./model/state.js";
 import { ReadScope } from "./read-scope.js";
+import type { FollowStep } from "./rows/follow-step.js";
+import { loadSteps, type RowLoad } from "./rows/serve-load.js";
 
 export interface ReadOnlyCatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
@@ -54,8 +56,26 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
       const state = this.#state.batchSeq === batchSeq ? this.#state : await this.#refresh();
       // A refresh that was under way already may have ended at an older head than this read's.
       if (state.batchSeq !== batchSeq) throw new Overtaken();
-      const scope = new ReadScope(state, this.#store, this.#registry, this.#contexts, () => undefined);
+      const scope = new ReadScope(
+        state,
+        this.#store,
+        this.#registry,
+        this.#contexts,
+        this.#filesOf(state),
+        () => undefined,
+      );
       return await run(scope, { state, view: this.#store, registry: this.#registry, files: this.#filesOf(state) });
+    });
+  }
+
+  /**
+   * All rows of DuckLake's metadata tables at the newest head that can be seen. The store cannot be pinned from here, so they
+   * are in memory before they are given.
+   */
+  async loadRows(): Promise<RowLoad> {
+    return await this.read(async (_, cut) => {
+      const steps = await collectSteps(loadSteps(cut));
+      return { revision: cut.state.batchSeq, steps: replayed(steps), release: () => undefined };
     });
   }
 
@@ -100,6 +120,17 @@ export class ReadOnlyCatalog extends CatalogReads implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+}
+
+async function collectSteps(steps: AsyncIterable<FollowStep>): Promise<FollowStep[]> {
+  const collected: FollowStep[] = [];
+  for await (const step of steps) collected.push(step);
+  return collected;
+}
+
+// oxlint-disable-next-line require-await -- What a caller reads is asynchronous, as with a catalog that is open for writing.
+async function* replayed(steps: readonly FollowStep[]): AsyncIterableIterator<FollowStep> {
+  yield* steps;
 }
 
 /** The writer was faster than this read. Never leaves this file. */

@@ -1,4 +1,12 @@
-import { ClosedError, NotFoundError, type RowId, type SnapshotId, type TableId } from "@moraine/codec";
+import {
+  ClosedError,
+  type DataFileId,
+  type IndexId,
+  NotFoundError,
+  type RowId,
+  type SnapshotId,
+  type TableId,
+} from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
 import type { IndexContext } from "./index/layout.js";
 import {
@@ -16,6 +24,8 @@ import {
   runNulls,
   runRange,
 } from "./index/lookups.js";
+import { locateRows } from "./index/locate-rows.js";
+import type { TableFiles } from "./index/table-files.js";
 import { findRecentRow, type InlineScan, type RecentRow, scanInlineRows } from "./inline/recent-rows.js";
 import type { InlineRegistry } from "./inline/registry.js";
 import type { CatalogState } from "./model/state.js";
@@ -25,6 +35,14 @@ import { checkId, checkKnown, checkObject, checkOneOf, type Names } from "./verb
 function checkTable(table: TableId): TableId {
   return checkId(table, "table") as TableId;
 }
+
+export interface LocateRowsArguments {
+  readonly index: IndexId;
+  /** Of live rows of the index's table. */
+  readonly rowIds: readonly bigint[];
+}
+
+const locateRowsNames: Names<LocateRowsArguments> = { index: true, rowIds: true };
 
 export interface RecentRowsArguments {
   readonly table: TableId;
@@ -60,6 +78,7 @@ export class ReadScope implements Disposable {
   readonly #state: CatalogState;
   readonly #view: ReadView;
   readonly #registry: InlineRegistry;
+  readonly #files: TableFiles | undefined;
   readonly #release: () => void;
   readonly #contexts: Map<bigint, IndexContext>;
   #released = false;
@@ -69,6 +88,7 @@ export class ReadScope implements Disposable {
     view: ReadView,
     registry: InlineRegistry,
     contexts: Map<bigint, IndexContext>,
+    files: TableFiles | undefined,
     release: () => void,
   ) {
     this.snapshot = new CatalogSnapshot(state);
@@ -76,6 +96,7 @@ export class ReadScope implements Disposable {
     this.#view = view;
     this.#registry = registry;
     this.#contexts = contexts;
+    this.#files = files;
     this.#release = release;
   }
 
@@ -102,6 +123,18 @@ export class ReadScope implements Disposable {
 
   async indexNulls(args: IndexNullsArguments): Promise<RowId[]> {
     return await runNulls(this.#open(), readableIndex(this.#state, args, nullsNames, this.#contexts), args);
+  }
+
+  /**
+   * The data file of each row, `undefined` where it is not certain: for rows that are inlined, or in a file that carries its row
+   * ids itself.
+   */
+  async locateRows(args: LocateRowsArguments): Promise<(DataFileId | undefined)[]> {
+    const { index, rowIds } = checkKnown(args, locateRowsNames, "arguments");
+    const definition = this.#state.indexById(checkId(index, "index"));
+    if (definition === undefined) throw new NotFoundError(`index ${index}`);
+    const found = await locateRows(this.#files, this.#state, this.#open(), definition.tableId, rowIds);
+    return found as (DataFileId | undefined)[];
   }
 
   /** Live inline rows of a table, at the head or as they were at an earlier snapshot, by row id. */

@@ -91,6 +91,8 @@ export const ColumnTag = message("ColumnTag", {
   endSnapshot: optionalU64(2),
   key: string(3),
   value: string(4),
+  /** Own: DuckLake's row has NULL, and `value` says nothing. */
+  isNull: bool(18),
 });
 export type ColumnTag = ValueOf<typeof ColumnTag>;
 
@@ -196,6 +198,8 @@ export type IndexDefinitionValue = ValueOf<typeof IndexDefinitionValue>;
 export const FilePartitionValue = message("FilePartitionValue", {
   partitionKeyIndex: u64(1),
   partitionValue: string(2),
+  /** Own: the partition of NULL, and `partitionValue` says nothing. */
+  isNull: bool(18),
 });
 export type FilePartitionValue = ValueOf<typeof FilePartitionValue>;
 
@@ -266,6 +270,8 @@ export const FileVariantStats = message("FileVariantStats", {
   maxValue: optionalString(7),
   containsNan: optionalBool(8),
   extraStats: optionalString(9),
+  /** Own: DuckLake's row has NULL for the counts of values and of NULLs, and those here say nothing. */
+  countsUnknown: bool(18),
 });
 export type FileVariantStats = ValueOf<typeof FileVariantStats>;
 
@@ -281,6 +287,8 @@ export const FileColumnStatsValue = message("FileColumnStatsValue", {
   containsNan: optionalBool(9),
   extraStats: optionalString(10),
   variantStats: repeated(11, FileVariantStats),
+  /** Own: DuckLake's row has NULL for the counts of values and of NULLs, and those here say nothing. */
+  countsUnknown: bool(18),
 });
 export type FileColumnStatsValue = ValueOf<typeof FileColumnStatsValue>;
 
@@ -309,6 +317,8 @@ export const TagEntry = message("TagEntry", {
   endSnapshot: optionalU64(2),
   key: string(3),
   value: string(4),
+  /** Own: DuckLake's row has NULL, and `value` says nothing. */
+  isNull: bool(18),
 });
 export type TagEntry = ValueOf<typeof TagEntry>;
 

@@ -1,6 +1,8 @@
 export { compareBytes, prefixEnd } from "./bytes.js";
 export { type IndexableType, parseColumnType, type TimeUnit } from "./column-type.js";
 export type { ColumnVector } from "./column-vector.js";
+export { describePath } from "./describe-path.js";
+export { type DuckDbField, type DuckDbType, parseDuckDbType } from "./duckdb-type.js";
 export { type EntityKind, type EntityKindInfo, entityKinds } from "./entity-kinds.js";
 export {
   ColumnTag,
@@ -100,9 +102,11 @@ export {
   inlineFileDeleteKey,
   inlineFileDeletePrefix,
   inlineFileDeleteTableKey,
+  inlineFileDeleteTablePrefix,
   inlineRowTombstoneKey,
   inlineRowTombstonePrefix,
   inlineSchemaDroppedKey,
+  inlineSchemaDroppedPrefix,
   inlineSchemaKey,
   inlineSchemaPrefix,
 } from "./inline-keys.js";
@@ -161,5 +165,7 @@ export {
   SchemaVersionValue,
   SnapshotValue,
 } from "./record-values.js";
+export { withoutRetryWords } from "./retry-words.js";
 export { decodeRowId, encodeRowId } from "./row-id.js";
+export { type FieldColumn, ValueColumns } from "./value-columns.js";
 export { decodeValue, encodeValue } from "./values.js";

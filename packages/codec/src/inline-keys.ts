@@ -7,8 +7,8 @@ export function inlineSchemaKey(tableId: bigint, schemaVersion: bigint): Uint8Ar
   return packIds([subspaceTags.inline, inlineTags.schema], [tableId, schemaVersion], ["tableId", "schemaVersion"]);
 }
 
-export function inlineSchemaPrefix(tableId: bigint): Uint8Array {
-  return packIds([subspaceTags.inline, inlineTags.schema], [tableId], ofTable);
+export function inlineSchemaPrefix(tableId?: bigint): Uint8Array {
+  return packIds([subspaceTags.inline, inlineTags.schema], tableId === undefined ? [] : [tableId], ofTable);
 }
 
 /** Key of one chunk of inline rows. */
@@ -25,8 +25,13 @@ export function inlineChunkKey(
   );
 }
 
-export function inlineChunkPrefix(tableId: bigint): Uint8Array {
-  return packIds([subspaceTags.inline, inlineTags.live, inlineOperationTags.chunk], [tableId], ofTable);
+/** Prefix of the chunks of one table, or of one of its schema versions. */
+export function inlineChunkPrefix(tableId: bigint, schemaVersion?: bigint): Uint8Array {
+  return packIds(
+    [subspaceTags.inline, inlineTags.live, inlineOperationTags.chunk],
+    schemaVersion === undefined ? [tableId] : [tableId, schemaVersion],
+    ["tableId", "schemaVersion"],
+  );
 }
 
 /** Key of one deletion of one inline row (format 9). It ends the versions of the row that began before `endSnapshot`. */
@@ -67,6 +72,11 @@ export function inlineFileDeleteTableKey(tableId: bigint): Uint8Array {
   return packIds([subspaceTags.inline, inlineTags.file_delete_table], [tableId], ofTable);
 }
 
+/** Prefix of the markers of all tables that have had inline file deletes. */
+export function inlineFileDeleteTablePrefix(): Uint8Array {
+  return packIds([subspaceTags.inline, inlineTags.file_delete_table], [], ofTable);
+}
+
 /** Key of the marker that a schema version takes no more inline rows. */
 export function inlineSchemaDroppedKey(tableId: bigint, schemaVersion: bigint): Uint8Array {
   return packIds(
@@ -74,6 +84,11 @@ export function inlineSchemaDroppedKey(tableId: bigint, schemaVersion: bigint): 
     [tableId, schemaVersion],
     ["tableId", "schemaVersion"],
   );
+}
+
+/** Of one table, or of all of them. */
+export function inlineSchemaDroppedPrefix(tableId?: bigint): Uint8Array {
+  return packIds([subspaceTags.inline, inlineTags.schema_dropped], tableId === undefined ? [] : [tableId], ofTable);
 }
 
 /** Key of the locator of a chunk, sorted by its last row id (inclusive), so that a row finds its chunk by one seek. */

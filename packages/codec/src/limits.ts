@@ -18,3 +18,9 @@ export const maxKeyBuilderBytes = 0x7fff_ffff;
 
 /** Most column type names whose parse is remembered. */
 export const maxCachedColumnTypes = 256;
+
+/** Deepest nesting of a DuckDB type that is read: `INTEGER[]` has a depth of two. */
+export const maxDuckDbTypeDepth = 64;
+
+/** Longest text of a DuckDB type whose parse is remembered. */
+export const maxCachedTypeChars = 4_096;

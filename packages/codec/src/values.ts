@@ -34,14 +34,18 @@ export function encodeValue<T>(type: MessageType<T>, value: T): Uint8Array {
  * Errors: `corruption`, naming the message, for anything that is not a framed value of this type.
  */
 export function decodeValue<T>(type: MessageType<T>, bytes: Uint8Array): T {
-  if (bytes.length < frame.length) throw new CorruptionError(`value ${type.name}: ${bytes.length} bytes hold no frame`);
+  const at = frameEnd(type.name, bytes, 0, bytes.length);
+  return readFields(new WireReader(bytes, at, type.name), type);
+}
+
+/** Checks the frame of a value that lies between two positions, and gives where its fields begin. */
+export function frameEnd(name: string, bytes: Uint8Array, start: number, end: number): number {
+  if (end - start < frame.length) throw new CorruptionError(`value ${name}: ${end - start} bytes hold no frame`);
   for (let i = 0; i < versionAt; i++) {
-    if (bytes[i] !== frame[i]) throw new CorruptionError(`value ${type.name}: the frame's magic bytes are missing`);
+    if (bytes[start + i] !== frame[i]) throw new CorruptionError(`value ${name}: the frame's magic bytes are missing`);
   }
-  if (bytes[versionAt] !== frame[versionAt]) {
-    throw new CorruptionError(
-      `value ${type.name}: encoding version ${bytes[versionAt]} is newer than this program reads`,
-    );
-  }
-  return readFields(new WireReader(bytes, frame.length, type.name), type);
+  const version = bytes[start + versionAt];
+  if (version !== frame[versionAt])
+    throw new CorruptionError(`value ${name}: encoding version ${version} is newer than this program reads`);
+  return start + frame.length;
 }

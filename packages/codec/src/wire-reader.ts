@@ -1,6 +1,6 @@
 import { CorruptionError } from "./errors.js";
 import { maxSkippedGroups } from "./limits.js";
-import { readUtf8 } from "./utf8.js";
+import { isUtf8, readUtf8 } from "./utf8.js";
 import { highWord, lowWord } from "./words.js";
 import { wireTypes } from "./wire-writer.js";
 
@@ -11,7 +11,7 @@ const smallIntegers: readonly bigint[] = Array.from({ length: 0x80 }, (_, i) => 
 
 /** Reads protobuf primitives. Every fault is a `CorruptionError` that names the message. */
 export class WireReader {
-  readonly #bytes: Uint8Array;
+  #bytes: Uint8Array;
   readonly #messageName: string;
   #at: number;
   #end: number;
@@ -21,6 +21,13 @@ export class WireReader {
     this.#messageName = messageName;
     this.#at = at;
     this.#end = bytes.length;
+  }
+
+  /** Goes on with another value of the same message, at `at` up to `end` of the bytes. */
+  reset(bytes: Uint8Array, at: number, end: number): void {
+    this.#bytes = bytes;
+    this.#at = at;
+    this.#end = end;
   }
 
   get atEnd(): boolean {
@@ -57,6 +64,13 @@ export class WireReader {
     return scratch32[highWord] === 0 ? BigInt(scratch32[lowWord] as number) : (scratch64[0] as bigint);
   }
 
+  /** The same as two 32-bit words of this machine. */
+  u64Words(out: Uint32Array, at: number): void {
+    this.#varint();
+    out[at] = scratch32[0] as number;
+    out[at + 1] = scratch32[1] as number;
+  }
+
   i64(): bigint {
     this.#varint();
     return signed64[0] as bigint;
@@ -73,6 +87,23 @@ export class WireReader {
     const view = new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#at, length);
     this.#at += length;
     return view;
+  }
+
+  /** Copies a text that is well-formed to `out`, which has room for it, and gives where the copy ends. `room` is asked for that room. */
+  stringBytes(at: number, room: (bytes: number) => Uint8Array): number {
+    const length = this.#length();
+    const out = room(at + length);
+    const start = this.#at;
+    let plain = true;
+    const bytes = this.#bytes;
+    for (let i = 0; i < length; i++) {
+      const byte = bytes[start + i] as number;
+      if (byte >= 0x80) plain = false;
+      out[at + i] = byte;
+    }
+    if (!plain && !isUtf8(bytes, start, start + length)) throw this.fault("a text field is not UTF-8");
+    this.#at = start + length;
+    return at + length;
   }
 
   string(): string {

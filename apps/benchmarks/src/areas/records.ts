@@ -57,7 +57,7 @@ export function recordArea(context: BenchmarkContext): Area {
         fileSizeBytes: 54_321_098n,
         footerSize: 4_321n,
         rowIdStart: 87_000_000n,
-        partitionValues: [{ partitionKeyIndex: 0n, partitionValue: "2026-01-31" }],
+        partitionValues: [{ partitionKeyIndex: 0n, partitionValue: "2026-01-31", isNull: false }],
       }),
       of("file column statistics", FileColumnStatsValue, {
         ...FileColumnStatsValue.defaults,

@@ -42,8 +42,8 @@ import type { Tip } from "./tip.js";
 export interface CommitterEvents {
   /** Called before a batch is written: the last moment at which the head can be pinned without what is in flight. */
   readonly beforeWrite: () => Promise<void>;
-  /** Called when a batch is durable, before its callers are told. */
-  readonly landed: (tip: Tip) => void;
+  /** Called when a batch is durable, before its callers are told, with the records that it wrote beside the head. */
+  readonly landed: (tip: Tip, records: WriteSet) => void;
   /** Called when the write of a batch failed. */
   readonly lost: () => void;
   /** Called when a commit takes its place in the chain of tips. */
@@ -436,7 +436,7 @@ export class Committer {
         advancePremises([...this.#away, ...this.#held, ...this.#waiting], last);
         last.forgetOld();
       }
-      this.#events.landed(last);
+      this.#events.landed(last, records);
       for (const commit of writing) this.#pending.remove(commit.writes);
       durable(last, writing.length);
     }

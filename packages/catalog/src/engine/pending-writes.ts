@@ -13,12 +13,16 @@ import {
   valueAt,
 } from "@moraine/store";
 
-/** A write of one key; `text` is the key as `keyText` gives it. */
-interface Write {
-  readonly text: string;
+/** A write of one key, as callers see it. */
+export interface RecordWrite {
   readonly key: Uint8Array;
   /** `undefined` for a delete. */
   readonly value: Uint8Array | undefined;
+}
+
+/** A write of one key; `text` is the key as `keyText` gives it. */
+interface Write extends RecordWrite {
+  readonly text: string;
 }
 
 /** The records that one commit puts and deletes, the last write of a key winning. */
@@ -62,6 +66,13 @@ export class WriteSet {
         else batch.put(key, value);
       }
     }
+  }
+
+  /** The write that counts of each key, in the order in which keys came first. */
+  writes(): Iterable<RecordWrite> {
+    const merged = new Map<string, Write>();
+    this.mergeInto(merged);
+    return merged.values();
   }
 
   /** Lays the writes over those of earlier commits. */

@@ -55,6 +55,11 @@ export class HeadPins {
     return (await this.#pinned()).retain();
   }
 
+  /** The pin that is kept for readers. While a batch is in flight, and until `landed` is called for it, the pin below it. */
+  get held(): PinnedHead | undefined {
+    return this.#held;
+  }
+
   /** Must be awaited before a batch is written. */
   async beforeWrite(): Promise<void> {
     await this.#pinned();

@@ -1,6 +1,5 @@
-import { type ColumnVector, ConstraintError, type EntityValue } from "@moraine/codec";
+import { ConstraintError, type EntityValue } from "@moraine/codec";
 import { checkEntryCount } from "@moraine/index-core";
-import { scanFile } from "@moraine/scoped-reader";
 import type { ReadView } from "@moraine/store";
 import type { RowReader } from "../inline/row-reader.js";
 import { quoted } from "../model/error-text.js";
@@ -14,7 +13,7 @@ import {
   refuseSingleDeletes,
   type SingleDeletes,
 } from "./dead-rows.js";
-import type { EntryBuilder, VectorsByColumn } from "./entry-builder.js";
+import type { EntryBuilder } from "./entry-builder.js";
 import { always } from "../unchanged.js";
 import { addOnce } from "./large-entries.js";
 import {
@@ -25,8 +24,9 @@ import {
   requireRow,
   type RowCheck,
 } from "./supplied-entries.js";
-import { columnRequests, type TableFiles } from "./table-files.js";
-import { IndexUpkeep } from "./upkeep.js";
+import { addRows as add, removeRows as remove, requireFiles, scanEntries, type Take } from "./scan-entries.js";
+import type { TableFiles } from "./table-files.js";
+import type { IndexUpkeep } from "./upkeep.js";
 
 type DataFile = EntityValue["data_file"];
 
@@ -48,11 +48,6 @@ export interface FileUpkeepContext {
   readonly rows: RowReader;
   readonly deletes: SingleDeletes;
 }
-
-type Take = (builder: EntryBuilder, vectors: VectorsByColumn, rowIds: BigUint64Array) => void;
-
-const add: Take = (builder, vectors, rowIds) => builder.addRows(vectors, rowIds);
-const remove: Take = (builder, vectors, rowIds) => builder.removeRows(vectors, rowIds);
 
 /**
  * Index entries of rows in data files: those of files that a commit adds, of rows whose delete files it changes, and of the
@@ -300,25 +295,12 @@ export class FileUpkeep {
     positions: Uint32Array | undefined,
     take: Take,
   ): Promise<void> {
-    const { draft, rows } = this.#context;
-    const source = this.#dataFiles(file).source(draft, file);
-    const columnIds = IndexUpkeep.columnsOf(builders);
-    const columns = columnRequests(draft, file, columnIds, await rows.namesOf(file.tableId));
-    for await (const batch of scanFile(source, { columns, rowIds: "lineage", positions })) {
-      if (batch.rowIds === null) throw new Error("a scoped read in lineage mode gave no row ids");
-      const vectors = new Map<bigint, ColumnVector>();
-      columnIds.forEach((columnId, at) => vectors.set(columnId, batch.columns[at]!));
-      for (const builder of builders) take(builder, vectors, batch.rowIds);
-    }
+    const { draft, rows, files } = this.#context;
+    await scanEntries({ reader: draft, files, rows }, file, builders, positions, take);
   }
 
   #dataFiles(file: DataFile): TableFiles {
-    const { files } = this.#context;
-    if (files !== undefined) return files;
-    throw new ConstraintError(
-      `data file ${file.dataFileId} has to be read for the table's indexes, and the catalog was opened without a data path`,
-      { remedy: "Open the catalog with dataPath, or supply the entries." },
-    );
+    return requireFiles(this.#context.files, file);
   }
 }
 

@@ -91,10 +91,16 @@ export class TableFiles {
     return ids;
   }
 
-  /** Positions of a data file's rows that its live delete files and inline file deletes name. */
-  async deadPositions(reader: CatalogReader, view: ReadView, file: EntityValue["data_file"]): Promise<Set<number>> {
+  /** Positions of a data file's rows that its live delete files and inline file deletes name, but for `unlisted` ones of the latter. */
+  async deadPositions(
+    reader: CatalogReader,
+    view: ReadView,
+    file: EntityValue["data_file"],
+    unlisted: Iterable<number> = [],
+  ): Promise<Set<number>> {
     const target = this.source(reader, file);
     const dead = await inlineFileDeletes(view, file);
+    for (const position of unlisted) dead.delete(position);
     for (const deleteFile of reader.deleteFilesOf(file.tableId, file.dataFileId)) {
       const { store, path } = this.#stores.resolve(
         this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative),

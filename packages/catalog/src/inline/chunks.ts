@@ -36,21 +36,27 @@ export function sameChunk(a: ChunkId, b: ChunkId): boolean {
 /** For each row id the snapshots at which a version of it ended, ascending. */
 export type Tombstones = ReadonlyMap<bigint, readonly bigint[]>;
 
-/** All chunks of a table in key order: by schema version, then by snapshot. */
-export async function* scanChunks(view: ReadView, tableId: bigint): AsyncIterableIterator<InlineChunk> {
-  for await (const block of view.scan(rangeOfPrefix(inlineChunkPrefix(tableId)))) {
+/** All chunks of a table, or of one of its schema versions, in key order: by schema version, then by snapshot. */
+export async function* scanChunks(
+  view: ReadView,
+  tableId: bigint,
+  schemaVersion?: bigint,
+): AsyncIterableIterator<InlineChunk> {
+  for await (const block of view.scan(rangeOfPrefix(inlineChunkPrefix(tableId, schemaVersion)))) {
     for (let i = 0; i < block.count; i++) {
       const key = decodeKey(rowKey(block, i));
       if (key.subspace !== "inline" || key.kind !== "chunk")
         throw new CorruptionError("a foreign key among the inline chunks");
       const value = decodeValue(InlineChunkValue, rowValue(block, i));
-      yield { ...idOf(key), ...contentOf(value) };
+      yield chunkOf(key, value);
     }
   }
 }
 
-function idOf(key: ChunkId): ChunkId {
-  return { schemaVersion: key.schemaVersion, beginSnapshot: key.beginSnapshot, chunkSeq: key.chunkSeq };
+/** A chunk out of its key and its record. Errors: `corruption` for more rows than its body can hold. */
+export function chunkOf({ schemaVersion, beginSnapshot, chunkSeq }: ChunkId, value: InlineChunkValue): InlineChunk {
+  const { rowIdStart, body } = value;
+  return { schemaVersion, beginSnapshot, chunkSeq, rowIdStart, rowCount: checkedRowCount(value), body };
 }
 
 /** A record may say anything; no column takes less than a bit for a row, so that a body bounds its rows. */
@@ -58,14 +64,6 @@ function checkedRowCount({ body, rowCount }: InlineChunkValue): number {
   if (rowCount > 8n * BigInt(body.byteLength))
     throw new CorruptionError("an inline chunk of more rows than its body can hold");
   return Number(rowCount);
-}
-
-function contentOf(value: InlineChunkValue): Pick<InlineChunk, "rowIdStart" | "rowCount" | "body"> {
-  return {
-    rowIdStart: value.rowIdStart,
-    rowCount: checkedRowCount(value),
-    body: value.body,
-  };
 }
 
 /** Tombstones of a table, or of one of its rows. */
@@ -115,7 +113,7 @@ export async function findLiveRow(view: ReadView, tableId: bigint, rowId: bigint
       const bytes = await getOne(view, inlineChunkKey(tableId, key.schemaVersion, key.beginSnapshot, key.chunkSeq));
       if (bytes === undefined)
         throw new CorruptionError(`a chunk locator of table ${tableId} names a chunk that does not exist`);
-      const chunk = { ...idOf(key), ...contentOf(decodeValue(InlineChunkValue, bytes)) };
+      const chunk = chunkOf(key, decodeValue(InlineChunkValue, bytes));
       return { chunk, offset: Number(rowId - chunk.rowIdStart) };
     }
   }

@@ -6,7 +6,12 @@ import type { RegisteredSchema } from "./registry.js";
 
 /** A table's top-level columns in column order, each with its nested fields. */
 export function topLevelColumns(reader: CatalogReader, tableId: bigint): WritableColumn[] {
-  const columns = reader.list("column", tableId).sort(byOrder);
+  return columnTree(reader.list("column", tableId));
+}
+
+/** The same from records of one table's columns, all of one moment. */
+export function columnTree(records: readonly ColumnValue[]): WritableColumn[] {
+  const columns = records.toSorted(byOrder);
   const byParent = new Map<bigint | undefined, ColumnValue[]>();
   for (const column of columns) {
     const siblings = byParent.get(column.parentColumn);

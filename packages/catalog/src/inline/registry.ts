@@ -1,13 +1,15 @@
 import {
   CorruptionError,
+  decodeKey,
   decodeValue,
   InlineSchemaValue,
   inlineSchemaKey,
+  inlineSchemaPrefix,
   schemaVersionPrefix,
   SchemaVersionValue,
   UnsupportedError,
 } from "@moraine/codec";
-import { getOne, type ReadView, rowValue } from "@moraine/store";
+import { getOne, type ReadView, rowKey, rowValue } from "@moraine/store";
 import { inlineSchemaCacheEntries } from "../engine/limits.js";
 import { rangeOfPrefix } from "../engine/load-state.js";
 import { type InlineSchema, parseSchema } from "./arrow-schema.js";
@@ -77,13 +79,22 @@ export class InlineRegistry {
     this.#schemas.delete(tableId);
   }
 
-  /** The table's schema version: the newest that is recorded for it. */
+  /**
+   * The table's schema version: the newest that is recorded for it, or under which rows of it are inlined. DuckLake may raise the
+   * version for inlined rows alone, and drops an inlined table as soon as there is a newer one.
+   */
   async version(view: ReadView, tableId: bigint, fallback: bigint): Promise<bigint> {
     const known = this.knownVersion(tableId);
     if (known !== undefined) return known;
     let version = fallback;
     for await (const block of view.scan(rangeOfPrefix(schemaVersionPrefix(tableId)), { reverse: true, limit: 1 })) {
       if (block.count > 0) version = decodeValue(SchemaVersionValue, rowValue(block, 0)).schemaVersion;
+    }
+    for await (const block of view.scan(rangeOfPrefix(inlineSchemaPrefix(tableId)), { reverse: true, limit: 1 })) {
+      if (block.count === 0) continue;
+      const key = decodeKey(rowKey(block, 0));
+      if (key.subspace === "inline" && key.kind === "schema" && key.schemaVersion > version)
+        version = key.schemaVersion;
     }
     // A commit that was staged while this read went on knows better.
     const newer = this.knownVersion(tableId);

@@ -63,25 +63,27 @@ export function stageInsert(
       rowCount: run.rowCount,
       body: run.body,
     };
-    writes.put(
-      inlineChunkKey(op.tableId, schemaVersion, snapshotId, chunk.chunkSeq),
-      encodeValue(InlineChunkValue, {
-        body: chunk.body,
-        rowIdStart: chunk.rowIdStart,
-        rowCount: BigInt(chunk.rowCount),
-        dataFileId: undefined,
-      }),
-    );
-    writes.put(
-      locatorKeyOf(op.tableId, chunk),
-      encodeValue(InlineChunkRangeValue, {
-        rowIdStart: chunk.rowIdStart,
-        schemaVersion,
-        beginSnapshot: snapshotId,
-        chunkSeq: chunk.chunkSeq,
-      }),
-    );
+    stageChunk(op.tableId, chunk, writes);
   }
+}
+
+/** Puts a chunk and its locator. */
+export function stageChunk(tableId: bigint, chunk: InlineChunk, writes: WriteSet): void {
+  const { schemaVersion, beginSnapshot, chunkSeq, rowIdStart, rowCount, body } = chunk;
+  writes.put(
+    inlineChunkKey(tableId, schemaVersion, beginSnapshot, chunkSeq),
+    encodeValue(InlineChunkValue, { body, rowIdStart, rowCount: BigInt(rowCount), dataFileId: undefined }),
+  );
+  writes.put(
+    locatorKeyOf(tableId, chunk),
+    encodeValue(InlineChunkRangeValue, { rowIdStart, schemaVersion, beginSnapshot, chunkSeq }),
+  );
+}
+
+/** Removes a chunk and its locator. */
+export function unstageChunk(tableId: bigint, chunk: InlineChunk, writes: WriteSet): void {
+  writes.delete(inlineChunkKey(tableId, chunk.schemaVersion, chunk.beginSnapshot, chunk.chunkSeq));
+  writes.delete(locatorKeyOf(tableId, chunk));
 }
 
 /** Puts the schema record of a version that has none; refuses another schema for one that has (format.md 6.2). */
@@ -150,8 +152,7 @@ export function stageFileRowDeletes(
 
 /** Removes a drained chunk, its locator and the tombstones of its rows' versions. */
 export function stageDrain(tableId: bigint, chunk: InlineChunk, tombstones: Tombstones, writes: WriteSet): void {
-  writes.delete(inlineChunkKey(tableId, chunk.schemaVersion, chunk.beginSnapshot, chunk.chunkSeq));
-  writes.delete(locatorKeyOf(tableId, chunk));
+  unstageChunk(tableId, chunk, writes);
   for (let offset = 0; offset < chunk.rowCount; offset++) {
     const rowId = chunk.rowIdStart + BigInt(offset);
     const end = endOf(tombstones, rowId, chunk.beginSnapshot);

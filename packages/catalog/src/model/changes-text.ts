@@ -19,6 +19,12 @@ const idKinds: ReadonlySet<string> = new Set<IdKind>([
   "flushed_inlined",
 ]);
 
+/** What DuckLake calls changes of inlined rows. They are changes of the table like others. */
+const inlinedKinds: Readonly<Record<string, IdKind>> = {
+  inlined_insert: "inserted_into_table",
+  inlined_delete: "deleted_from_table",
+};
+
 const pairKinds: ReadonlySet<string> = new Set<NameKind>([
   "created_table",
   "created_view",
@@ -51,7 +57,8 @@ export function parseChanges(text: string, deletedDataFileIds: readonly bigint[]
   for (const item of items ?? []) {
     operations++;
     const colon = item.indexOf(":");
-    const kind = item.slice(0, Math.max(colon, 0)).toLowerCase();
+    const written = item.slice(0, Math.max(colon, 0)).toLowerCase();
+    const kind = Object.hasOwn(inlinedKinds, written) ? (inlinedKinds[written] as IdKind) : written;
     const payload = item.slice(colon + 1);
     if (colon > 0 && isIdKind(kind)) {
       const id = parseId(payload);

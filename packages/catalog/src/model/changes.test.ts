@@ -86,9 +86,20 @@ describe("parsing", () => {
     "knows the kind of %s, which only DuckLake writes",
     (text) => {
       expect(parseChanges(text).parts.unknown).toBe(false);
-      expect([...parseChanges(text).compactionOnlyTables()]).toEqual([1n]);
     },
   );
+
+  it("takes changes of inlined rows for changes of their table", () => {
+    const { parts } = parseChanges("inlined_insert:1,inlined_delete:2");
+    expect(parts.unknown).toBe(false);
+    expect(parts.ids).toEqual(
+      new Map([
+        ["inserted_into_table", new Set([1n])],
+        ["deleted_from_table", new Set([2n])],
+      ]),
+    );
+    expect(parts.untargetedDeleteTableIds).toEqual(new Set([2n]));
+  });
 
   it.each([
     "vacuumed_table:1",
@@ -138,12 +149,9 @@ describe("compactionOnlyTables", () => {
     ]);
   });
 
-  it("names the table of an inline flush with its deletes", () => {
-    expect([...parseChanges("inline_flush:4,deleted_from_table:4").compactionOnlyTables()]).toEqual([4n]);
-  });
-
   it.each([
-    ["inline_flush:4,deleted_from_table:5", []],
+    ["inline_flush:4", []],
+    ["flushed_inlined:4,merge_adjacent:4", []],
     ["merge_adjacent:4,deleted_from_table:4", []],
     ["inline_flush:4,inserted_into_table:4", []],
     ['merge_adjacent:4,created_schema:"s"', []],
@@ -152,10 +160,6 @@ describe("compactionOnlyTables", () => {
     ["", []],
   ])("is empty for %j", (text, expected) => {
     expect([...parseChanges(text).compactionOnlyTables()]).toEqual(expected);
-  });
-
-  it("is empty when a flush comes with deletes that name files", () => {
-    expect([...parseChanges("inline_flush:4,deleted_from_table:4", [7n]).compactionOnlyTables()]).toEqual([]);
   });
 });
 

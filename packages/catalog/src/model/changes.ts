@@ -72,30 +72,18 @@ export class ChangeSet {
   }
 
   /**
-   * The tables of a commit that only moved rows between files, or from inline chunks to files: none of their index
-   * entries change. Empty as soon as the commit did anything else (format.md 7.3).
+   * The tables of a commit that only moved rows between files: none of their index entries change, and none are derived. Empty
+   * as soon as the commit did anything else. A flush of inlined rows is not among them, as its files hold rows that were not in
+   * files before (specification, "Compaction derives nothing").
    */
   compactionOnlyTables(): ReadonlySet<bigint> {
     if (this.parts.unknown || this.parts.names.size > 0) return emptyIds;
-    const rewritten = union(this.ids("merge_adjacent"), this.ids("rewrite_delete"), this.ids("compacted_table"));
-    const flushed = union(this.ids("inline_flush"), this.ids("flushed_inlined"));
-    const deleted = this.ids("deleted_from_table");
-    const deletesBelongToFlush =
-      this.parts.deletedDataFileIds.size === 0 && [...deleted].every((id) => flushed.has(id));
-    if (!deletesBelongToFlush) return emptyIds;
-    for (const kind of this.parts.ids.keys())
-      if (!compactionKinds.has(kind) && kind !== "deleted_from_table") return emptyIds;
-    return union(rewritten, flushed);
+    for (const kind of this.parts.ids.keys()) if (!compactionKinds.has(kind)) return emptyIds;
+    return union(...[...compactionKinds].map((kind) => this.ids(kind)));
   }
 }
 
-const compactionKinds: ReadonlySet<IdKind> = new Set<IdKind>([
-  "merge_adjacent",
-  "rewrite_delete",
-  "compacted_table",
-  "inline_flush",
-  "flushed_inlined",
-]);
+const compactionKinds: ReadonlySet<IdKind> = new Set<IdKind>(["merge_adjacent", "rewrite_delete", "compacted_table"]);
 
 function union(...sets: readonly ReadonlySet<bigint>[]): Set<bigint> {
   const out = new Set<bigint>();

@@ -54,7 +54,7 @@ describe("records of a change", () => {
   });
 
   it("keep one version of a column whose tags alone changed", () => {
-    const tags = [{ beginSnapshot: 9n, endSnapshot: undefined, key: "k", value: "v" }];
+    const tags = [{ beginSnapshot: 9n, endSnapshot: undefined, key: "k", value: "v", isNull: false }];
     expect(written(of({ kind: "column", ids: [1n, 1n], before: column, after: { ...column, tags } }))).toEqual([
       "put 2..undefined",
     ]);

@@ -28,6 +28,13 @@ export interface DiffOptions {
    * writes raise the counter of a table that they do not otherwise touch; the verbs never do.
    */
   readonly columnCounterInPlace?: boolean;
+  /** Entities whose records are overwritten or deleted without a history version: edits and hard deletes. Keys as `entityText` gives them. */
+  readonly withoutHistory?: ReadonlySet<string>;
+}
+
+/** An entity as the element of a set. */
+export function entityText(kind: StateKind, ids: readonly bigint[]): string {
+  return `${kind}/${ids.join("/")}`;
 }
 
 /**
@@ -79,9 +86,10 @@ function encodeChange<K extends StateKind>(
   return key;
 }
 
-/** The two changes of versioned kinds that mint no version (format.md 5.2). */
+/** The changes of versioned kinds that mint no version (format.md 5.2, 5.10). */
 function staysOneVersion(change: EntityChangeOf<StateKind>, options: DiffOptions): boolean {
-  const { kind, before, after } = change;
+  const { kind, ids, before, after } = change;
+  if (options.withoutHistory?.has(entityText(kind, ids)) === true) return true;
   if (before === undefined || after === undefined) return false;
   if (kind === "column") {
     const next = after as EntityValue["column"];

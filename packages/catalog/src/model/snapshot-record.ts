@@ -9,7 +9,13 @@ import {
   snapshotKey,
   sysHeadKey,
 } from "@moraine/codec";
-import { type BatchSink, encodeEntityChanges, encodeFileColumnStats, encodeGcChanges } from "./diff.js";
+import {
+  type BatchSink,
+  type DiffOptions,
+  encodeEntityChanges,
+  encodeFileColumnStats,
+  encodeGcChanges,
+} from "./diff.js";
 import type { Draft } from "./draft.js";
 import { changelogWindowSnapshots, maxChangelogKeys } from "./limits.js";
 import type { CatalogState } from "./state.js";
@@ -48,18 +54,34 @@ function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
  * of a draft that `isEmpty`. A draft of options or scheduled deletions alone makes no snapshot: only the batch number moves.
  */
 export function stageCatalogRecords(draft: Draft, info: CommitInfo, sink: BatchSink): CatalogState {
-  const keys = encodeEntityChanges(draft.entityChanges(), draft.snapshotId, sink);
+  return stageRecords(draft, draft.mintsSnapshot ? snapshotRecord(draft, info) : undefined, sink);
+}
+
+export interface StageOptions extends DiffOptions {
+  /** Keys of `current` records beside the draft's that the commit writes, for its changelog. */
+  readonly otherKeys?: readonly Uint8Array[];
+  /** The head's own snapshot record, where a commit that makes no snapshot edits it. */
+  readonly editedHead?: SnapshotValue | undefined;
+}
+
+/** The same with a snapshot record that is given, or none. */
+export function stageRecords(
+  draft: Draft,
+  record: SnapshotValue | undefined,
+  sink: BatchSink,
+  options: StageOptions = {},
+): CatalogState {
+  const keys = encodeEntityChanges(draft.entityChanges(), draft.snapshotId, sink, options);
   for (const key of encodeFileColumnStats(draft.newFileColumnStats, sink)) keys.push(key);
   for (const key of encodeGcChanges(draft.gcChanges(), sink)) keys.push(key);
   const batchSeq = draft.base.batchSeq + 1n;
-  if (!draft.mintsSnapshot) return draft.toState(draft.base.head, batchSeq);
+  if (record === undefined) return draft.toState(options.editedHead ?? draft.base.head, batchSeq);
 
-  const record = snapshotRecord(draft, info);
   for (const id of record.schemaChangedTableIds) {
     const value = encodeValue(SchemaVersionValue, { schemaVersion: record.schemaVersion });
     sink.put(schemaVersionKey(id, record.snapshotId), value);
   }
-  stageChangelog(record.snapshotId, keys, sink);
+  stageChangelog(record.snapshotId, [...keys, ...(options.otherKeys ?? [])], sink);
   sink.put(snapshotKey(record.snapshotId), encodeValue(SnapshotValue, record));
   return draft.toState(record, batchSeq);
 }

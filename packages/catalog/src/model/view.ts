@@ -209,7 +209,7 @@ export class CatalogSnapshot {
   tagsOf(object: SchemaId | TableId | ViewId): TagInfo[] {
     checkId(object, "object");
     return (this.#reader.get("tag", object)?.entries ?? [])
-      .filter((entry) => entry.beginSnapshot <= this.snapshotId)
+      .filter((entry) => entry.beginSnapshot <= this.snapshotId && !entry.isNull)
       .filter((entry) => entry.endSnapshot === undefined || entry.endSnapshot > this.snapshotId)
       .map(values.tagInfo)
       .sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -12,7 +12,7 @@ export interface TableColumn {
 export type FollowStep =
   | { readonly kind: "create"; readonly table: string; readonly columns: readonly TableColumn[] }
   | { readonly kind: "drop"; readonly table: string }
-  /** Takes out the rows whose columns have these values. */
+  /** Takes out the rows whose columns have these values, `null` for NULL. Without any: every row of the table. */
   | {
       readonly kind: "delete";
       readonly table: string;

@@ -230,6 +230,7 @@ function partitionValues(file: DataFile, tableId: bigint, keyCount: number, argu
   return values.map((value, at) => ({
     partitionKeyIndex: BigInt(at),
     partitionValue: checkString(value, `${argument}.partitionValues[${at}]`),
+    isNull: false,
   }));
 }
 
@@ -262,6 +263,7 @@ function columnStats(
       containsNan: checkOptionalBoolean(stats.containsNan, `${here}.containsNan`),
       extraStats: checkOptionalString(stats.extraStats, `${here}.extraStats`),
       variantStats: [],
+      countsUnknown: false,
     };
   });
 }

@@ -128,7 +128,7 @@ describe("tags", () => {
       removeTag(draft, { target: { table }, key: "gone" });
     });
     expect(session.state.get("tag", table)?.entries).toEqual([
-      { beginSnapshot: 2n, endSnapshot: undefined, key: "k", value: "2" },
+      { beginSnapshot: 2n, endSnapshot: undefined, key: "k", value: "2", isNull: false },
     ]);
     session.commit((draft) => {
       removeTag(draft, { target: { table }, key: "k" });

@@ -29,7 +29,7 @@ export function setTag(draft: Draft, args: SetTagArguments): void {
   checkName(key, "key");
   checkString(value, "value");
   const entries = endLive(draft, entriesOf(draft, objectId), key);
-  entries.push({ beginSnapshot: draft.snapshotId, endSnapshot: undefined, key, value });
+  entries.push({ beginSnapshot: draft.snapshotId, endSnapshot: undefined, key, value, isNull: false });
   draft.put("tag", [objectId], { objectId, entries });
   recordChange();
 }

@@ -1,4 +1,4 @@
-import type { ColumnId, DataFileId, DeleteFileId, IndexId, RowId, SchemaId, TableId } from "@moraine/codec";
+import type { ColumnId, DataFileId, DeleteFileId, IndexId, RowId, SchemaId, SnapshotId, TableId } from "@moraine/codec";
 import {
   type DataStore,
   DataStoreSet,
@@ -19,6 +19,7 @@ import {
   type Transaction,
 } from "../../src/index.js";
 import { dataFileBytes, deleteFileBytes, rowIdColumn, type WrittenColumn } from "../../src/testing/parquet-files.js";
+import type { CatalogSnapshot } from "../../src/model/view.js";
 import type { DataFile } from "../../src/verbs/data-files.js";
 import type { DeleteFile } from "../../src/verbs/delete-files.js";
 import { HookedStore } from "./hooked-store.js";
@@ -62,6 +63,8 @@ export class Lake {
   readonly dataPath: string | undefined;
   readonly store: HookedStore;
   readonly catalog: Catalog;
+  /** Snapshots that a test has kept, as their records may expire. */
+  readonly remembered = new Map<bigint, CatalogSnapshot>();
   readonly #data: DataStore | undefined;
 
   private constructor(
@@ -111,7 +114,9 @@ export class Lake {
   }
 
   get #reads(): LakeReads {
-    return { store: this.store.inner, data: this.#data, past: (snapshot) => this.catalog.snapshotAt(snapshot) };
+    const past = async (snapshot: SnapshotId): Promise<CatalogSnapshot> =>
+      this.remembered.get(snapshot) ?? (await this.catalog.snapshotAt(snapshot));
+    return { store: this.store.inner, data: this.#data, past };
   }
 
   get data(): DataStore {
