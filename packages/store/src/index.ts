@@ -3,7 +3,6 @@ export { type LoopsInUse, loopsInUse } from "./choose-loops.js";
 export { DataStoreSet, type ResolvedPath, resolveDataPath } from "./data/data-store-set.js";
 export { dataLimits } from "./data/limits.js";
 export { dropMemoryDataStore } from "./data/memory-data-store.js";
-export { describePath } from "./data/path.js";
 export { type DataStoreOptions, openDataStore } from "./data/open-data-store.js";
 export type { S3Options } from "./data/s3-client.js";
 export type { RecoveryEvent } from "./diagnostics.js";

@@ -1,3 +1,5 @@
+import type { S3Options } from "./data/s3-client.js";
+
 /**
  * The store's whole contract: an ordered key-value store with one writer. Everything is batch first, in packed buffers, so
  * that an implementation can cross into native code once a call. No caller may loop over single gets.
@@ -125,6 +127,8 @@ export interface StoreOptions {
   readonly walObjectsPerCheckpoint?: number;
   /** Youngest write-ahead object that garbage collection may delete. Default one hour; less is refused. */
   readonly walMinAgeMs?: number;
+  /** S3: endpoint, region, credentials. Default: the environment and the AWS configuration files. */
+  readonly s3?: S3Options;
   /** Wall clock in milliseconds, for tests of the stall guard. */
   readonly now?: () => number;
 }
@@ -136,6 +140,8 @@ export interface ReaderOptions {
   readonly requestTimeoutMs?: number;
   /** How long opening may take to find out that the place cannot be used. Default `limits.preflightTimeoutMs`. */
   readonly preflightTimeoutMs?: number;
+  /** S3: endpoint, region, credentials. Default: the environment and the AWS configuration files. */
+  readonly s3?: S3Options;
 }
 
 /** One object of a data store. */

@@ -2,6 +2,7 @@ import { ConfigurationError } from "@moraine/codec";
 import { checkCount } from "./arguments.js";
 import type { Backend } from "./backend.js";
 import { chooseLoops } from "./choose-loops.js";
+import type { S3Options } from "./data/s3-client.js";
 import { FileBackend } from "./file-backend.js";
 import type { FlushPolicy, ReadableStore, ReaderOptions, StoreOptions, WritableStore } from "./interface.js";
 import { limits } from "./limits.js";
@@ -48,7 +49,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
       { remedy: "Use a shorter timeout or interval." },
     );
   }
-  const backend = openBackend(loops, url, requestTimeoutMs);
+  const backend = openBackend(loops, url, requestTimeoutMs, options.s3);
   try {
     await backend.prepareForWriting(preflightTimeoutMs);
     return await SlateWriter.open(backend, loops, {
@@ -78,7 +79,7 @@ export async function openStoreReaderWith(
     limits.preflightTimeoutMs,
   );
   const pollIntervalMs = checkedTimeout("pollIntervalMs", options.pollIntervalMs, limits.readerPollIntervalMs);
-  const backend = openBackend(loops, url, requestTimeoutMs);
+  const backend = openBackend(loops, url, requestTimeoutMs, options.s3);
   try {
     await backend.prepareForReading(preflightTimeoutMs);
     return await SlateReader.open(backend, loops, { pollIntervalMs, requestTimeoutMs });
@@ -88,7 +89,7 @@ export async function openStoreReaderWith(
   }
 }
 
-function openBackend(loops: StoreLoops, url: string, requestTimeoutMs: number): Backend {
+function openBackend(loops: StoreLoops, url: string, requestTimeoutMs: number, s3: S3Options = {}): Backend {
   const location = parseLocation(url);
   switch (location.kind) {
     case "memory":
@@ -96,7 +97,7 @@ function openBackend(loops: StoreLoops, url: string, requestTimeoutMs: number): 
     case "file":
       return new FileBackend(location);
     case "s3":
-      return new S3Backend(location, { requestTimeoutMs, pooledConnections: loops.pooledConnections });
+      return new S3Backend(location, { requestTimeoutMs, pooledConnections: loops.pooledConnections, s3 });
   }
 }
 

@@ -85,7 +85,7 @@ export class S3Backend implements Backend {
 
   /** Runs requests within a time. The SDK may take its time to notice an abort; the caller's time is kept whatever it does. */
   async #timed<T>(timeoutMs: number, work: (target: S3Target, signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#client ??= await createS3Client({}, limits.s3Sockets);
+    this.#client ??= await createS3Client(this.#options.s3, limits.s3Sockets);
     const target: S3Target = {
       client: this.#client,
       bucket: this.location.bucket,

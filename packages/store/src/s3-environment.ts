@@ -1,6 +1,7 @@
 import { ObjectStore } from "@slatedb/uniffi";
 import { ConfigurationError } from "@moraine/codec";
 import type { S3Client } from "@aws-sdk/client-s3";
+import type { S3Options } from "./data/s3-client.js";
 import { limits } from "./limits.js";
 
 /**
@@ -46,6 +47,8 @@ export interface S3EngineOptions {
   readonly requestTimeoutMs: number;
   /** See `StoreLoops`. */
   readonly pooledConnections: boolean;
+  /** What the client was made with. */
+  readonly s3: S3Options;
 }
 
 /** What the SDK's client and SlateDB's must agree on. */
@@ -60,7 +63,7 @@ export async function resolveS3ObjectStore(
   bucket: string,
   options: S3EngineOptions,
 ): Promise<ObjectStore> {
-  const connection = await connectionOf(client);
+  const connection = await connectionOf(client, bucket, options.s3);
   const variables: Record<string, string | undefined> = {
     AWS_ENDPOINT: connection.endpoint,
     AWS_ENDPOINT_URL: undefined,
@@ -71,24 +74,40 @@ export async function resolveS3ObjectStore(
     AWS_TIMEOUT: process.env["AWS_TIMEOUT"] ?? `${Math.max(limits.s3LeastTimeoutMs, options.requestTimeoutMs / 2)}ms`,
     ...(options.pooledConnections ? {} : { AWS_POOL_MAX_IDLE_PER_HOST: "0" }),
     ...(connection.endpoint?.startsWith("http://") === true ? { AWS_ALLOW_HTTP: "true" } : {}),
-    ...(await credentialVariables(client)),
+    ...(options.s3.forcePathStyle === undefined
+      ? {}
+      : { AWS_VIRTUAL_HOSTED_STYLE_REQUEST: String(!options.s3.forcePathStyle) }),
+    ...(await credentialVariables(client, options.s3)),
   };
   return withEnvironment(variables, () => ObjectStore.resolve(`s3://${bucket}/`));
 }
 
-async function connectionOf(client: S3Client): Promise<Connection> {
+async function connectionOf(client: S3Client, bucket: string, { forcePathStyle }: S3Options): Promise<Connection> {
   const endpoint = await client.config.endpoint?.();
   const region = await client.config.region();
   if (endpoint === undefined) return { endpoint: undefined, region };
   const port = endpoint.port === undefined ? "" : `:${endpoint.port}`;
-  return { endpoint: `${endpoint.protocol}//${endpoint.hostname}${port}${endpoint.path}`.replace(/\/$/u, ""), region };
+  // With the bucket in the host name SlateDB takes the endpoint as it stands, bucket included; the SDK's client puts it there.
+  const host = forcePathStyle === false ? `${bucket}.${endpoint.hostname}` : endpoint.hostname;
+  return { endpoint: `${endpoint.protocol}//${host}${port}${endpoint.path}`.replace(/\/$/u, ""), region };
 }
 
 /**
  * The credentials for SlateDB. It reads the environment, web identity and container roles, and the machine's role by itself
  * and renews them; of the rest of the SDK's chain only keys that never expire can be handed over.
  */
-async function credentialVariables(client: S3Client): Promise<Record<string, string | undefined>> {
+async function credentialVariables(
+  client: S3Client,
+  { credentials: given }: S3Options,
+): Promise<Record<string, string | undefined>> {
+  // Whoever names keys has chosen them for as long as they last.
+  if (given !== undefined) {
+    return {
+      AWS_ACCESS_KEY_ID: given.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: given.secretAccessKey,
+      AWS_SESSION_TOKEN: given.sessionToken,
+    };
+  }
   const renewedBySlateDb = [
     ["AWS_ACCESS_KEY_ID"],
     ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"],

@@ -1,10 +1,10 @@
 import { resolve as absolutePath } from "node:path";
-import { ClosedError, ConfigurationError } from "@moraine/codec";
+import { ClosedError, ConfigurationError, describePath } from "@moraine/codec";
 import type { ByteRange, DataObject, DataStore } from "../interface.js";
 import { dataLimits } from "./limits.js";
 import { type DataLocation, isAbsoluteDataPath, parseDataLocation } from "./location.js";
 import { type DataStoreOptions, openDataStore } from "./open-data-store.js";
-import { checkDataPath, describePath } from "./path.js";
+import { checkDataPath } from "./path.js";
 
 /**
  * Puts a recorded path below the path of what holds it, as DuckLake does: a relative one is appended, another one stands on

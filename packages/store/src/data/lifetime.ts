@@ -1,5 +1,4 @@
-import { ClosedError } from "@moraine/codec";
-import { describePath } from "./path.js";
+import { ClosedError, describePath } from "@moraine/codec";
 
 /** Counts the calls under way of one handle, so that closing can wait for them and later calls are refused. */
 export class Lifetime {

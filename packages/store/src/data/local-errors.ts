@@ -1,5 +1,11 @@
-import { InvalidArgumentError, MoraineError, NotFoundError, StoreError, StoreUnavailableError } from "@moraine/codec";
-import { describePath } from "./path.js";
+import {
+  describePath,
+  InvalidArgumentError,
+  MoraineError,
+  NotFoundError,
+  StoreError,
+  StoreUnavailableError,
+} from "@moraine/codec";
 
 const missingRemedy =
   "Check that the file still exists: a record may name a file that was removed, or the data path may be another one.";

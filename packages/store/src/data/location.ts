@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { ConfigurationError, InvalidArgumentError, UnsupportedError } from "@moraine/codec";
-import { checkDataPath, describePath } from "./path.js";
+import { ConfigurationError, describePath, InvalidArgumentError, UnsupportedError } from "@moraine/codec";
+import { checkDataPath } from "./path.js";
 
 /** Where a data store lives. `root`, `prefix` and `name` have no trailing slash. */
 export type DataLocation =

@@ -1,12 +1,11 @@
 import { stat } from "node:fs/promises";
-import { ConfigurationError, InvalidArgumentError } from "@moraine/codec";
+import { ConfigurationError, describePath, InvalidArgumentError } from "@moraine/codec";
 import type { DataStore } from "../interface.js";
 import { dataLimits } from "./limits.js";
 import { LocalDataStore } from "./local-data-store.js";
 import { isAbsent, localFailure } from "./local-errors.js";
 import { parseDataLocation } from "./location.js";
 import { MemoryDataStore } from "./memory-data-store.js";
-import { describePath } from "./path.js";
 import { type S3Options, createS3Client } from "./s3-client.js";
 
 export interface DataStoreOptions {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@moraine/codec";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkDataPath, checkDataPrefix, comparePaths, describePath, isDataPath } from "./path.js";
+import { checkDataPath, checkDataPrefix, comparePaths, isDataPath } from "./path.js";
 
 describe("checkDataPath", () => {
   test.each([
@@ -49,10 +49,6 @@ describe("checkDataPath", () => {
       }),
     );
   });
-});
-
-test("describePath quotes", () => {
-  expect(describePath('a "quoted" path')).toBe('"a \\"quoted\\" path"');
 });
 
 test("comparePaths is the order of UTF-8 bytes", () => {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@moraine/codec";
+import { describePath, InvalidArgumentError } from "@moraine/codec";
 import { dataLimits } from "./limits.js";
 
 /** Start of the names that a local `put` gives its unfinished files. No data path may use it, on any kind of store. */
@@ -63,11 +63,6 @@ const loneSurrogate = /\p{Surrogate}/u;
 
 function hasLoneSurrogate(text: string): boolean {
   return loneSurrogate.test(text);
-}
-
-/** A path or location as messages quote it: without the credentials that a URL may carry by mistake. */
-export function describePath(path: string): string {
-  return JSON.stringify(path.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/iu, "$1***@"));
 }
 
 /** Order of paths: by their UTF-8 bytes, as S3 lists them. Equals the order of code points. */

@@ -10,13 +10,13 @@ import {
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { NotFoundError, StoreError, StoreUnavailableError } from "@moraine/codec";
+import { describePath, NotFoundError, StoreError, StoreUnavailableError } from "@moraine/codec";
 import type { ByteRange, DataObject, DataStore } from "../interface.js";
 import { checkBytes } from "./arguments.js";
 import { Lifetime } from "./lifetime.js";
 import { dataLimits } from "./limits.js";
 import { type FileAction, describeAction, endsEarly } from "./local-errors.js";
-import { checkDataPath, checkDataPrefix, describePath, isDataPath } from "./path.js";
+import { checkDataPath, checkDataPrefix, isDataPath } from "./path.js";
 import { checkRanges } from "./plan-reads.js";
 import { readPlanned } from "./read-ranges.js";
 import { TruncatedError } from "./s3-errors.js";

@@ -1,0 +1,167 @@
+import { createHash, randomUUID } from "node:crypto";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { StoreLockedError } from "@moraine/codec";
+import { followLinks, type Location, parseLocation } from "./location.js";
+import { isRunning, ownProcess, type ProcessIdentity } from "./process-identity.js";
+import { runtimeFolder } from "./runtime-folder.js";
+
+/** What a lock file holds. */
+export interface Holder extends ProcessIdentity {
+  /** Of the holding handles together: one for each copy of this module, so that a thread does not drop another one's lock. */
+  readonly token: string;
+  readonly location: string;
+}
+
+type Refusal = (holder: Holder) => StoreLockedError;
+
+/** Tries to get past lock files that appear and vanish while they are looked at. */
+const acquireAttempts = 100;
+
+const ownToken = randomUUID();
+/** Handles of this process by lock file. */
+const handles = new Map<string, number>();
+
+/**
+ * Says that this process is the writer of a store. A courtesy between processes of one user on one machine, so that nobody
+ * fences a running writer by accident: what keeps the store right is its own fencing. A lock whose process has ended, however
+ * that came about, counts for nothing. Several handles of one process share the lock; the newest one has fenced the others.
+ */
+export class StoreLock {
+  /** Whether a process of this machine, this one included, held the lock before: opening the store fences it. */
+  readonly displaces: boolean;
+  readonly #path: string;
+  #held = true;
+
+  private constructor(path: string, displaces: boolean) {
+    this.#path = path;
+    this.displaces = displaces;
+    handles.set(path, (handles.get(path) ?? 0) + 1);
+  }
+
+  /**
+   * Fails with `store_locked`, naming the process, unless `takeOver`. A store in memory is nobody else's: `undefined`.
+   * `refusal` words the failure for a place that is locked for another purpose than writing a store.
+   */
+  static acquire(store: string, takeOver: boolean, refusal: Refusal = lockedBy): StoreLock | undefined {
+    const location = followLinks(parseLocation(store));
+    if (location.scheme === "memory") return undefined;
+    return StoreLock.acquireFile(join(runtimeFolder(), `${lockName(location)}.lock`), location.url, takeOver, refusal);
+  }
+
+  /** The same by the name of the lock file, in a folder that nobody else may write. `location` is what it is about. */
+  static acquireFile(path: string, location: string, takeOver: boolean, refusal: Refusal = lockedBy): StoreLock {
+    const unfinished = `${path}.${randomUUID()}`;
+    const holder: Holder = { ...ownProcess(), token: ownToken, location };
+    writeFileSync(unfinished, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+    try {
+      return new StoreLock(path, place(path, unfinished, takeOver, refusal));
+    } finally {
+      rmSync(unfinished, { force: true });
+    }
+  }
+
+  /** Releasing again does nothing. */
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    const left = (handles.get(this.#path) ?? 1) - 1;
+    if (left > 0) {
+      handles.set(this.#path, left);
+      return;
+    }
+    handles.delete(this.#path);
+    if (readHolder(this.#path)?.token === ownToken) rmSync(this.#path, { force: true });
+  }
+}
+
+/**
+ * Puts a complete lock file in place: as a new one, over one of this process, or over one that has lost its process. Gives
+ * whether a process that runs has lost it.
+ */
+function place(path: string, unfinished: string, takeOver: boolean, refusal: Refusal): boolean {
+  for (let attempt = 1; attempt <= acquireAttempts; attempt++) {
+    if (tryLink(unfinished, path)) return false;
+    const holder = readHolder(path);
+    if (holder === undefined) continue;
+    const isOwn = holder.pid === process.pid && isRunning(holder);
+    if (takeOver || isOwn) {
+      renameSync(unfinished, path);
+      return isRunning(holder);
+    }
+    if (isRunning(holder)) throw refusal(holder);
+    removeStale(path, holder);
+  }
+  throw new StoreLockedError(`the lock file of the store changed ${acquireAttempts} times while it was looked at`, {
+    remedy: "Open the store again, or with takeOver: true.",
+  });
+}
+
+/** Removes a lock file unless it has been replaced since it was read: two processes may find the same stale one. */
+function removeStale(path: string, stale: Holder): void {
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return;
+    throw error;
+  }
+  if (readHolder(aside)?.token !== stale.token) tryLink(aside, path);
+  rmSync(aside, { force: true });
+}
+
+/** Whether the file got its second name; false when the name is taken. */
+function tryLink(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+/** What no process writes stands for one that has ended. */
+const nobody: Holder = { pid: -1, started: "", host: "", command: "", token: "", location: "" };
+
+/** What a lock file says, whether or not its process runs; undefined where there is none. */
+export function readHolder(path: string): Holder | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    return isHolder(value) ? value : nobody;
+  } catch (error) {
+    if (error instanceof SyntaxError) return nobody;
+    throw error;
+  }
+}
+
+function isHolder(value: unknown): value is Holder {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, started, host, command, token } = value as Partial<Record<keyof Holder, unknown>>;
+  return Number.isSafeInteger(pid) && [started, host, command, token].every((text) => typeof text === "string");
+}
+
+function lockedBy(holder: Holder): StoreLockedError {
+  return new StoreLockedError(`process ${holder.pid} (${holder.command}) is writing to ${holder.location}`, {
+    remedy: "Close it there, open read-only, or pass takeOver: true to displace that writer.",
+  });
+}
+
+/** Two servers may have a bucket of the same name, so the endpoint counts. */
+function lockName(location: Location): string {
+  const { env } = process;
+  const endpoint = env["AWS_ENDPOINT_URL_S3"] ?? env["AWS_ENDPOINT_URL"] ?? env["AWS_ENDPOINT"] ?? "";
+  const identity = location.scheme === "file" ? location.url : `${endpoint}\n${location.url}`;
+  return createHash("sha256").update(identity).digest("hex").slice(0, 32);
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
