@@ -1,0 +1,15 @@
+// Headers of DuckDB that nearly every source includes: compiled once for all of them, where the compiler is GCC. Sources do not
+// rely on it.
+#include "duckdb.hpp"
+#include "duckdb/catalog/duck_catalog.hpp"
+#include "duckdb/catalog/catalog_entry/duck_table_entry.hpp"
+#include "duckdb/catalog/catalog_entry/table_catalog_entry.hpp"
+#include "duckdb/main/attached_database.hpp"
+#include "duckdb/planner/binder.hpp"
+#include "duckdb/planner/operator/logical_get.hpp"
+#include "duckdb/parser/parser.hpp"
+#include "duckdb/transaction/duck_transaction_manager.hpp"
+#include "duckdb/transaction/duck_transaction.hpp"
+#include "duckdb/storage/data_table.hpp"
+#include "duckdb/storage/storage_extension.hpp"
+#include "duckdb/main/secret/secret_manager.hpp"

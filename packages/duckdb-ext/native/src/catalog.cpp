@@ -1,0 +1,151 @@
+#include "catalog.hpp"
+
+#include "transaction_manager.hpp"
+
+#include "duckdb/main/attached_database.hpp"
+#include "duckdb/main/database_manager.hpp"
+#include "duckdb/main/secret/secret.hpp"
+#include "duckdb/main/secret/secret_manager.hpp"
+#include "duckdb/parser/parsed_data/attach_info.hpp"
+
+#include <climits>
+#include <unistd.h>
+
+namespace moraine {
+
+using namespace duckdb;
+
+static constexpr const char *STORAGE_NAME = "moraine";
+//! The one attach option of DuckDB itself that every DuckLake brings. Others are told to the service, which refuses
+//! them.
+static constexpr const char *STORAGE_VERSION = "storage_version";
+
+MoraineCatalog::MoraineCatalog(AttachedDatabase &database, std::string path, unique_ptr<Attachment> attachment)
+    : DuckCatalog(database), path(std::move(path)), attachment(std::move(attachment)) {
+}
+
+optional_ptr<MoraineCatalog> MoraineCatalog::Find(ClientContext &context, const std::string &name) {
+	auto database = DatabaseManager::Get(context).GetDatabase(context, name);
+	if (!database) {
+		return nullptr;
+	}
+	return dynamic_cast<MoraineCatalog *>(&database->GetCatalog());
+}
+
+bool MoraineCatalog::HasConflictingAttachOptions(const string &other_path, const AttachOptions &) {
+	return other_path != path;
+}
+
+string MoraineCatalog::GetDBPath() {
+	return path;
+}
+
+void MoraineCatalog::FinalizeLoad(optional_ptr<ClientContext> context) {
+	DuckCatalog::FinalizeLoad(context);
+	GetAttached().GetTransactionManager().Cast<FollowingTransactionManager>().Load(context);
+}
+
+void MoraineCatalog::OnDetach(ClientContext &) {
+	GetAttached().GetTransactionManager().Cast<FollowingTransactionManager>().Detach();
+}
+
+static std::string WorkingDirectory() {
+	char path[PATH_MAX];
+	if (!getcwd(path, sizeof(path))) {
+		throw IOException("moraine: the working directory cannot be told: " + std::string(strerror(errno)));
+	}
+	return path;
+}
+
+//! The secret that DuckDB would use for files below a url, as names and values; empty where it has none.
+static std::map<std::string, std::string> SecretFor(ClientContext &context, const std::string &url) {
+	std::map<std::string, std::string> values;
+	auto scheme_end = url.find("://");
+	if (scheme_end == std::string::npos) {
+		return values;
+	}
+	auto scheme = StringUtil::Lower(url.substr(0, scheme_end));
+	auto type = scheme == "gs" ? "gcs" : scheme == "s3a" || scheme == "s3n" ? "s3" : scheme;
+	if (type != "s3" && type != "r2" && type != "gcs") {
+		return values;
+	}
+	auto transaction = CatalogTransaction::GetSystemCatalogTransaction(context);
+	auto match = SecretManager::Get(context).LookupSecret(transaction, scheme + url.substr(scheme_end), type);
+	if (!match.HasMatch()) {
+		return values;
+	}
+	auto secret = dynamic_cast<const KeyValueSecret *>(&match.GetSecret());
+	if (!secret) {
+		return values;
+	}
+	for (auto &entry : secret->secret_map) {
+		if (!entry.second.IsNull()) {
+			values[StringUtil::Lower(entry.first)] = entry.second.ToString();
+		}
+	}
+	return values;
+}
+
+//! Takes our options out of those of the attach: the storage manager refuses names that it does not know.
+static std::map<std::string, std::string> TakeOptions(unordered_map<string, Value> &options) {
+	std::map<std::string, std::string> taken;
+	for (auto &entry : options) {
+		auto name = StringUtil::Lower(entry.first);
+		if (name != STORAGE_VERSION) {
+			taken[name] = entry.second.ToString();
+		}
+	}
+	options.clear();
+	return taken;
+}
+
+static unique_ptr<Attachment> AttachStore(ClientContext &context, AttachRequest request) {
+	request.store_secret = SecretFor(context, request.store);
+	auto named_path = request.options.find("data_path");
+	auto data_path = named_path == request.options.end() ? "" : named_path->second;
+	request.data_secret = SecretFor(context, data_path);
+	auto attachment = make_uniq<Attachment>(context, request);
+	// Where the data lies is often known to the store alone.
+	if (!data_path.empty() || attachment->DataPath().empty()) {
+		return attachment;
+	}
+	request.data_secret = SecretFor(context, attachment->DataPath());
+	if (request.data_secret.empty()) {
+		return attachment;
+	}
+	auto with_secret = make_uniq<Attachment>(context, std::move(request));
+	attachment->Detach();
+	return with_secret;
+}
+
+static unique_ptr<Catalog> Attach(optional_ptr<StorageExtensionInfo>, ClientContext &context,
+                                  AttachedDatabase &database, const string &name, AttachInfo &info,
+                                  AttachOptions &options) {
+	AttachRequest request;
+	request.store = info.path;
+	request.cwd = WorkingDirectory();
+	request.lake = name;
+	request.read_only = options.access_mode == AccessMode::READ_ONLY;
+	request.options = TakeOptions(options.options);
+	auto attachment = AttachStore(context, std::move(request));
+	auto path = info.path;
+	info.path = ":memory:";
+	options.options[STORAGE_VERSION] = Value("latest");
+	// Storage in memory cannot be read-only. The database's own type, by which statements are refused, is set already.
+	options.access_mode = AccessMode::READ_WRITE;
+	return make_uniq<MoraineCatalog>(database, std::move(path), std::move(attachment));
+}
+
+static unique_ptr<TransactionManager> CreateTransactionManager(optional_ptr<StorageExtensionInfo>,
+                                                               AttachedDatabase &database, Catalog &catalog) {
+	return make_uniq<FollowingTransactionManager>(database, catalog.Cast<MoraineCatalog>().GetAttachment());
+}
+
+void RegisterStorage(DatabaseInstance &database) {
+	auto extension = make_shared_ptr<StorageExtension>();
+	extension->attach = Attach;
+	extension->create_transaction_manager = CreateTransactionManager;
+	StorageExtension::Register(database.config, STORAGE_NAME, std::move(extension));
+}
+
+} // namespace moraine

@@ -1,0 +1,63 @@
+// The private members of DuckDB 1.5.5 that this extension reads, all of them and nowhere else. They are reached by
+// explicit instantiation, where the language does not check access: no header of DuckDB is changed, and a member that
+// has another name or type in another version does not compile.
+#pragma once
+
+#include "duckdb/transaction/duck_transaction.hpp"
+#include "duckdb/transaction/local_storage.hpp"
+#include "duckdb/transaction/undo_buffer.hpp"
+
+namespace moraine {
+namespace internals {
+
+template <class MEMBER, typename MEMBER::Pointer POINTER> struct Grant {
+	friend typename MEMBER::Pointer PointerTo(MEMBER) {
+		return POINTER;
+	}
+};
+
+//! What a transaction did to committed rows and to the catalog. Nothing public tells before the commit.
+struct TransactionUndo {
+	using Pointer = duckdb::UndoBuffer duckdb::DuckTransaction::*;
+	friend Pointer PointerTo(TransactionUndo);
+};
+template struct Grant<TransactionUndo, &duckdb::DuckTransaction::undo_buffer>;
+
+//! The entries of an undo buffer: its iterators are private templates, instantiated inside DuckDB only.
+struct UndoEntries {
+	using Pointer = duckdb::UndoBufferAllocator duckdb::UndoBuffer::*;
+	friend Pointer PointerTo(UndoEntries);
+};
+template struct Grant<UndoEntries, &duckdb::UndoBuffer::allocator>;
+
+//! Rows that a transaction inserted: the public way has to name each table, and no list of them is public.
+struct LocalTables {
+	using Pointer = duckdb::LocalTableManager duckdb::LocalStorage::*;
+	friend Pointer PointerTo(LocalTables);
+};
+template struct Grant<LocalTables, &duckdb::LocalStorage::table_manager>;
+
+using LocalTableMap = duckdb::reference_map_t<duckdb::DataTable, duckdb::shared_ptr<duckdb::LocalTableStorage>>;
+struct LocalTableStorages {
+	using Pointer = LocalTableMap duckdb::LocalTableManager::*;
+	friend Pointer PointerTo(LocalTableStorages);
+};
+template struct Grant<LocalTableStorages, &duckdb::LocalTableManager::table_storage>;
+
+} // namespace internals
+
+inline duckdb::UndoBufferAllocator &UndoEntriesOf(duckdb::DuckTransaction &transaction) {
+	return (transaction.*PointerTo(internals::TransactionUndo())).*PointerTo(internals::UndoEntries());
+}
+
+//! To be read while no statement of the transaction runs.
+inline internals::LocalTableMap &LocalTablesOf(duckdb::DuckTransaction &transaction) {
+	auto &tables = transaction.GetLocalStorage().*PointerTo(internals::LocalTables());
+	return tables.*PointerTo(internals::LocalTableStorages());
+}
+
+//! Layouts that are read out of an undo buffer's bytes, as 1.5.5 writes them.
+static_assert(sizeof(duckdb::UndoFlags) == sizeof(uint32_t), "an entry begins with its kind and its length");
+static_assert(sizeof(duckdb::UndoBufferEntry *) == sizeof(uint64_t), "made for 64 bits");
+
+} // namespace moraine
