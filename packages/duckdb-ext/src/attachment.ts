@@ -1,0 +1,74 @@
+import type { ReadScope } from "@moraine/catalog";
+import { UnsupportedError } from "@moraine/codec";
+
+/** Who is on the other end of a connection. */
+export interface ClientInfo {
+  readonly client: string;
+  readonly pid: bigint;
+  readonly program: string;
+}
+
+/** One `ATTACH` of one DuckDB instance, over all of its connections. */
+export class Attachment {
+  readonly id: bigint;
+  readonly lake: string;
+  readonly readOnly: boolean;
+  readonly client: ClientInfo;
+  readonly connections = new Set<object>();
+  /** Whether a commit of it was refused as stale, and it has not begun again. */
+  wasRefused = false;
+  /** Cuts that its transactions may read indexes in, by revision. */
+  readonly #pins = new Map<bigint, ReadScope>();
+
+  constructor(id: bigint, lake: string, readOnly: boolean, client: ClientInfo) {
+    this.id = id;
+    this.lake = lake;
+    this.readOnly = readOnly;
+    this.client = client;
+  }
+
+  /** Keeps a cut until a later `Follow` names a revision above it. Takes it over. */
+  pin(scope: ReadScope): void {
+    const known = this.#pins.get(scope.revision);
+    if (known === undefined) this.#pins.set(scope.revision, scope);
+    else scope.release();
+  }
+
+  get pins(): number {
+    return this.#pins.size;
+  }
+
+  hasPinOf(snapshot: bigint): boolean {
+    return this.#newestPinOf(snapshot) !== undefined;
+  }
+
+  /** The cut at which DuckLake's snapshot was the head, the newest of them. Fails with `unsupported` where there is none. */
+  pinOf(snapshot: bigint): ReadScope {
+    const found = this.#newestPinOf(snapshot);
+    if (found !== undefined) return found;
+    throw new UnsupportedError(
+      `an index read at snapshot ${snapshot}, which no transaction of this attachment began at`,
+      {
+        remedy: "Read the index at the head: entries are kept for the head only.",
+      },
+    );
+  }
+
+  /** Lets go of cuts below the oldest revision that is in use; of all where none is. */
+  releaseBelow(oldestInUse: bigint | undefined): void {
+    for (const [revision, scope] of this.#pins) {
+      if (oldestInUse !== undefined && revision >= oldestInUse) continue;
+      this.#pins.delete(revision);
+      scope.release();
+    }
+  }
+
+  #newestPinOf(snapshot: bigint): ReadScope | undefined {
+    let newest: ReadScope | undefined;
+    for (const scope of this.#pins.values()) {
+      if (scope.snapshot.snapshotId === snapshot && (newest === undefined || scope.revision > newest.revision))
+        newest = scope;
+    }
+    return newest;
+  }
+}

@@ -1,0 +1,104 @@
+import type { ReadScope } from "@moraine/catalog";
+import type { Attachment } from "./attachment.js";
+import type { LoggedRevision } from "./follow-log.js";
+import { framesOfLoad } from "./frames-of-steps.js";
+import type { FollowedLake, ReadableLake } from "./lake.js";
+import { followWaitMs, pinAttempts } from "./limits.js";
+import { encodeFrame } from "./wire/messages.js";
+
+/** Sends one frame; resolves when there is room for the next one. */
+export type SendFrame = (frame: Uint8Array) => Promise<void>;
+
+/**
+ * Answers a `Follow` of a lake that is open for writing: nothing new, the newest changes, or everything. What is answered is at
+ * least as new as the head was when the request came, and its cut is kept for the attachment where the lake has indexes.
+ */
+export async function followLake(
+  lake: FollowedLake,
+  attachment: Attachment,
+  revision: bigint | undefined,
+  send: SendFrame,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const scope = await lake.catalog.reads();
+    const way = revision === undefined ? undefined : await wayTo(lake, revision, scope.revision);
+    if (way === undefined) {
+      scope.release();
+      await sendAll(lake, attachment, send);
+      return;
+    }
+    const reached = way.at(-1)?.to ?? revision;
+    if (reached !== scope.revision && attempt < pinAttempts) {
+      // Another commit has landed between the cut and the way to it.
+      scope.release();
+      continue;
+    }
+    keepOrRelease(lake, attachment, scope, reached);
+    await sendWay(way, send);
+    return;
+  }
+}
+
+async function wayTo(lake: FollowedLake, from: bigint, to: bigint): Promise<readonly LoggedRevision[] | undefined> {
+  // Revisions of a store never go back: one above the head is of another store.
+  if (from > to) return undefined;
+  await lake.log.reach(to, followWaitMs);
+  return lake.log.newest < to ? undefined : lake.log.since(from);
+}
+
+function keepOrRelease(
+  lake: FollowedLake,
+  attachment: Attachment,
+  scope: ReadScope,
+  reached: bigint | undefined,
+): void {
+  if (scope.revision === reached && lake.hasIndexes(scope)) attachment.pin(scope);
+  else scope.release();
+}
+
+async function sendWay(way: readonly LoggedRevision[], send: SendFrame): Promise<void> {
+  const last = way.at(-1);
+  if (last === undefined) {
+    await send(encodeFrame({ type: "unchanged" }));
+    return;
+  }
+  await send(encodeFrame({ type: "changes_begin", full: false }));
+  for (const { frames } of way) for (const frame of frames) await send(frame);
+  await send(encodeFrame({ type: "changes_end", revision: last.to }));
+}
+
+async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFrame): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const scope = await lake.catalog.reads();
+    const load = await lake.catalog.loadRows();
+    try {
+      if (load.revision !== scope.revision && attempt < pinAttempts) {
+        scope.release();
+        continue;
+      }
+      keepOrRelease(lake, attachment, scope, load.revision);
+      await send(encodeFrame({ type: "changes_begin", full: true }));
+      for await (const frame of framesOfLoad(load.steps)) await send(frame);
+      await send(encodeFrame({ type: "changes_end", revision: load.revision }));
+      return;
+    } finally {
+      load.release();
+    }
+  }
+}
+
+/** The same for a lake that is only read: there are no steps to follow, so that whatever is new is everything. */
+export async function followReadOnly(lake: ReadableLake, revision: bigint | undefined, send: SendFrame): Promise<void> {
+  const load = await lake.loadRows();
+  try {
+    if (load.revision === revision) {
+      await send(encodeFrame({ type: "unchanged" }));
+      return;
+    }
+    await send(encodeFrame({ type: "changes_begin", full: true }));
+    for await (const frame of framesOfLoad(load.steps)) await send(frame);
+    await send(encodeFrame({ type: "changes_end", revision: load.revision }));
+  } finally {
+    load.release();
+  }
+}

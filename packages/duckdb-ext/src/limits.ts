@@ -1,0 +1,29 @@
+/** Every limit of this package, with its unit in its name. */
+
+/** Longest frame, without the four bytes of its length (PROTOCOL.md, "Frames"). */
+export const maxFrameBytes = 1_073_741_824;
+
+/** Most rows of one column, at any depth. Types without bytes would else let a short frame stand for any number of rows. */
+export const maxColumnRows = 134_217_728;
+
+/** Bytes of the buffer in which a frame is built, before it has to grow. */
+export const frameScratchBytes = 4_096;
+
+/** Rendered changes that are kept for clients that follow a lake, in bytes and in revisions. Older clients load everything. */
+export const followLogBytes = 67_108_864;
+export const followLogRevisions = 4_096;
+
+/** How long a `Follow` waits for the steps of a commit that has landed to be worked out, before it loads everything. */
+export const followWaitMs = 5_000;
+
+/** How long a client that repeats a refused commit keeps the commits of others waiting. */
+export const retryFloorMs = 1_000;
+
+/** How often a `Follow` looks for a cut of the very revision that it answers with. */
+export const pinAttempts = 3;
+
+/** Most values in one list of a statement. */
+export const statementListValues = 1_000;
+
+/** Row ids of one index read that are located in data files; more are not: a plan does not restrict its files by so many. */
+export const maxLocatedRows = 4_096;

@@ -1,0 +1,157 @@
+import { Catalog, genesisOf, type LakeOutline, outlineOf, ReadOnlyCatalog, type RowChanges } from "@moraine/catalog";
+import { ConfigurationError, NotFoundError } from "@moraine/codec";
+import { recordedDataPath, StoreLock } from "@moraine/runtime";
+import { DataStoreSet, openStore, openStoreReader, type ReadableStore, type StoreOptions } from "@moraine/store";
+import { attachOptions } from "./attach-options.js";
+import { checkSameFolder, inFolder } from "./data-folder.js";
+import type { LakeOpener, LakeSettings, OpenedLake, WritableLake } from "./lake.js";
+import { s3OptionsOf } from "./s3-secret.js";
+
+/**
+ * Opens the lake of one store in this process: with the settings of the attachment that comes first, whatever others say. Only a
+ * secret for another server is refused, where the bucket of the same name is another one.
+ */
+export class StoreOpener implements LakeOpener {
+  readonly #location: string;
+  #opened: OpenedLake | undefined;
+  #first: LakeSettings | undefined;
+  /** Was read before somebody came who writes. Whoever reads in it still does not lose it. */
+  #reader: ReadOnlyCatalog | undefined;
+  #lock: StoreLock | undefined;
+
+  /** `location` is canonical: an absolute path or a URL. */
+  constructor(location: string) {
+    this.#location = location;
+  }
+
+  async open(settings: LakeSettings): Promise<OpenedLake | undefined> {
+    const { dataPath } = attachOptions(settings.options);
+    this.#checkServer(settings);
+    if (this.#opened === undefined || (this.#opened.access === "read" && !settings.readOnly)) {
+      const outline = await this.#outline(settings);
+      if (outline === undefined) return undefined;
+      // Before another writer is fenced.
+      if (outline.dataPath !== undefined) this.#checkDataPath(settings, outline.dataPath, dataPath);
+      this.#opened = settings.readOnly
+        ? { access: "read", catalog: await this.#openReadOnly(settings) }
+        : { access: "write", catalog: await this.#openWritable(settings, outline) };
+      this.#first ??= settings;
+      return this.#opened;
+    }
+    const recorded = (await this.#opened.catalog.snapshot()).dataPath();
+    if (recorded !== undefined) this.#checkDataPath(settings, recorded, dataPath);
+    return this.#opened;
+  }
+
+  async create(settings: LakeSettings, changes: RowChanges): Promise<WritableLake> {
+    const { dataPath, encrypted } = genesisOf(changes);
+    const options = attachOptions(settings.options);
+    this.#checkDataPath(settings, dataPath, options.dataPath);
+    if (options.encrypted !== undefined && options.encrypted !== encrypted) {
+      throw new ConfigurationError(`META_ENCRYPTED is ${options.encrypted}, and the lake is made with ${encrypted}`, {
+        remedy: "Leave META_ENCRYPTED out: ENCRYPTED counts.",
+      });
+    }
+    recordedDataPath(inFolder(settings.cwd, dataPath), this.#location);
+    const catalog = await this.#openWritable(settings, changes);
+    this.#first = settings;
+    this.#opened = { access: "write", catalog };
+    return catalog;
+  }
+
+  /** Lets others open the store for writing. To be called when the lake has been closed. */
+  async close(): Promise<void> {
+    try {
+      await this.#reader?.close();
+    } finally {
+      this.#lock?.release();
+      this.#lock = undefined;
+    }
+  }
+
+  #checkServer({ storeSecret }: LakeSettings): void {
+    if (this.#first === undefined) return;
+    if (s3OptionsOf(storeSecret)?.endpoint === s3OptionsOf(this.#first.storeSecret)?.endpoint) return;
+    throw new ConfigurationError(
+      `the S3 secret names another endpoint than the one at which ${this.#location} is open`,
+      {
+        remedy: "Give the secret the same ENDPOINT, or stop the service of that store first.",
+      },
+    );
+  }
+
+  #checkDataPath({ cwd }: LakeSettings, recorded: string, given: string | undefined): void {
+    checkSameFolder(recorded, this.#first?.cwd ?? cwd, cwd);
+    if (given === undefined) return;
+    const [there, here] = [inFolder(cwd, recorded), inFolder(cwd, given)].map((path) => path.replace(/\/+$/u, ""));
+    if (there === here) return;
+    throw new ConfigurationError(`the lake's data path is ${recorded}, and META_DATA_PATH says ${given}`, {
+      remedy: "Leave META_DATA_PATH out: the recorded one counts.",
+    });
+  }
+
+  /** What the store holds; undefined where there is no lake, or a store in which whoever made it got no further. */
+  async #outline({ storeSecret }: LakeSettings): Promise<LakeOutline | undefined> {
+    let store: ReadableStore;
+    try {
+      store = await openStoreReader(this.#location, s3Part(storeSecret));
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+    try {
+      return await outlineOf(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  async #openReadOnly({ cwd, storeSecret, dataSecret }: LakeSettings): Promise<ReadOnlyCatalog> {
+    const store = await openStoreReader(this.#location, s3Part(storeSecret));
+    try {
+      const openDataFiles = (root: string): DataStoreSet => dataStores(cwd, root, dataSecret);
+      this.#reader = await ReadOnlyCatalog.open({ store, openDataFiles });
+      return this.#reader;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** For a lake that is there, or for one that is made by a transaction of DuckLake. */
+  async #openWritable(settings: LakeSettings, from: LakeOutline | RowChanges): Promise<Catalog> {
+    const { cwd, storeSecret, dataSecret } = settings;
+    const { dataPath, flushIntervalMs = 0 } = attachOptions(settings.options);
+    // A recorded data path stays as it is; where there is none, the lake adopts the one given.
+    const adopted =
+      "tables" in from || from.dataPath !== undefined || dataPath === undefined
+        ? undefined
+        : recordedDataPath(inFolder(cwd, dataPath), this.#location);
+    const lock = StoreLock.acquire(this.#location, false);
+    try {
+      const store = await openStore(this.#location, {
+        ...s3Part(storeSecret),
+        ...(flushIntervalMs === 0 ? {} : { flush: { intervalMs: flushIntervalMs } }),
+      });
+      const catalog = await Catalog.open({
+        store,
+        ...("tables" in from ? { genesis: from } : { dataPath: adopted }),
+        openDataFiles: (recorded) => dataStores(cwd, recorded, dataSecret),
+      });
+      this.#lock = lock;
+      return catalog;
+    } catch (error) {
+      lock?.release();
+      throw error;
+    }
+  }
+}
+
+function s3Part(secret: ReadonlyMap<string, string>): Pick<StoreOptions, "s3"> {
+  const s3 = s3OptionsOf(secret);
+  return s3 === undefined ? {} : { s3 };
+}
+
+function dataStores(cwd: string, root: string, secret: ReadonlyMap<string, string>): DataStoreSet {
+  return new DataStoreSet(inFolder(cwd, root), s3Part(secret));
+}
