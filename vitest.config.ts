@@ -11,6 +11,7 @@ export default defineConfig({
   resolve: {
     alias: [
       ...packages.map((name) => ({ find: `@moraine/${name}`, replacement: source(`packages/${name}/src/index.ts`) })),
+      { find: "@moraine/extension", replacement: source("apps/extension/src/index.ts") },
       { find: /^moraine$/, replacement: source("apps/moraine/src/index.ts") },
     ],
   },

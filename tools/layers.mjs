@@ -9,6 +9,7 @@
  */
 
 const codec = "@moraine/codec";
+const runtime = "@moraine/runtime";
 const store = "@moraine/store";
 const indexCore = "@moraine/index-core";
 const scopedReader = "@moraine/scoped-reader";
@@ -17,11 +18,13 @@ const catalog = "@moraine/catalog";
 const plannerRules = "@moraine/planner-rules";
 const duckdbExt = "@moraine/duckdb-ext";
 const platforms = ["@moraine/store-linux-arm64-gnu", "@moraine/store-linux-x64-gnu"];
-const below = [codec, store, indexCore, scopedReader, rowSummary, catalog, plannerRules, duckdbExt];
+const extension = "@moraine/extension";
+const below = [codec, runtime, store, indexCore, scopedReader, rowSummary, catalog, plannerRules, duckdbExt];
 
 /** @type {Readonly<Record<string, Layer>>} Keyed by folder. */
 export const layers = {
   "packages/codec": { mayImport: [], onlyExternal: ["@bufbuild/protobuf"] },
+  "packages/runtime": { mayImport: [codec] },
   "packages/store": { mayImport: [codec, ...platforms] },
   "packages/store/platforms/linux-arm64-gnu": { mayImport: [], onlyExternal: [] },
   "packages/store/platforms/linux-x64-gnu": { mayImport: [], onlyExternal: [] },
@@ -30,8 +33,8 @@ export const layers = {
   "packages/row-summary": { mayImport: [codec, store, scopedReader] },
   "packages/catalog": { mayImport: [codec, store, indexCore, scopedReader, rowSummary] },
   "packages/planner-rules": { mayImport: [codec], onlyExternal: [] },
-  "packages/duckdb-ext": { mayImport: [codec, store, catalog, plannerRules] },
-  "apps/moraine": { mayImport: below },
+  "packages/duckdb-ext": { mayImport: [codec, runtime, store, catalog, plannerRules] },
   "apps/extension": { mayImport: below },
-  "apps/benchmarks": { mayImport: [...below, "moraine", "@moraine/extension"] },
+  "apps/moraine": { mayImport: [...below, extension] },
+  "apps/benchmarks": { mayImport: [...below, "moraine", extension] },
 };

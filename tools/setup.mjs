@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeServiceFile } from "../apps/extension/build/service-file.mjs";
 import { compilersPresent } from "../packages/store/native/compiler.mjs";
 import { isMain, rootFrom } from "./lib/command-line.mjs";
 import { explainInstallFailure } from "./lib/install-failure.mjs";
@@ -14,10 +15,11 @@ import { allDependencies, listFiles, listPackages, readManifest } from "./lib/wo
 /** Kept inside node_modules so that deleting that folder deletes the stamp with it. */
 const installStampPath = "node_modules/.moraine-install";
 const buildStampPath = ".cache/build-stamp";
-const nativeStampPath = ".cache/native-stamp";
-/** The native part of the store: its folder, and the script in it that builds it. */
-const nativeFolder = "packages/store/native";
-const nativeScript = `${nativeFolder}/build.mjs`;
+/** What is compiled from C++: the folder of its sources and of the script that builds it, and what to call it. */
+const nativeParts = /** @type {const} */ ([
+  { folder: "packages/store/native", name: "native part of the store", stamp: ".cache/native-stamp" },
+  { folder: "packages/duckdb-ext/native", name: "extension of DuckDB", stamp: ".cache/extension-stamp" },
+]);
 /** How much of a failed command's output is searched for its cause. */
 const outputTailBytes = 64 * 1024;
 
@@ -109,18 +111,19 @@ export function buildDigest(root) {
 }
 
 /**
- * Changes whenever the native part could become something else: its sources and its script, the headers, which compilers
+ * Changes whenever a native part could become something else: its sources and its script, the headers, which compilers
  * there are, what was built last.
  * @param {string} root
+ * @param {string} folder The part's.
  * @param {Readonly<Record<string, string | undefined>>} env
  * @returns {string}
  */
-export function nativeDigest(root, env = process.env) {
+export function nativeDigest(root, folder, env = process.env) {
   const hash = createHash("sha256");
   hash.update(installDigest(root));
-  hash.update(compilersPresent(env));
+  hash.update(`${compilersPresent(env)} ${env["DUCKDB_SOURCE_DIR"] ?? ""}`);
   // The build with sanitizers has no part in this.
-  for (const file of listFiles(root, nativeFolder).filter((path) => !path.includes("/sanitized/"))) {
+  for (const file of listFiles(root, folder).filter((path) => !path.includes("/sanitized/"))) {
     const { size, mtimeMs } = statSync(join(root, file));
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }
@@ -221,21 +224,26 @@ async function build({ root, log, run }) {
 }
 
 /**
- * Builds the native part unless nothing changed since. That no compiler is there is not a failure.
+ * Builds the native parts unless nothing changed since. That no compiler is there is not a failure.
  * @param {Required<SetupOptions>} options
  * @returns {Promise<boolean>} Whether anything was done.
  */
 async function buildNative({ root, run }) {
-  if (!existsSync(join(root, nativeScript)) || readStamp(root, nativeStampPath) === nativeDigest(root)) {
-    return false;
+  let done = false;
+  for (const { folder, name, stamp } of nativeParts) {
+    const script = join(root, folder, "build.mjs");
+    if (!existsSync(script) || readStamp(root, stamp) === nativeDigest(root, folder)) {
+      continue;
+    }
+    rmSync(join(root, stamp), { force: true });
+    const result = await run(process.execPath, [script], root);
+    if (result.code !== 0) {
+      throw new BuildError(`The ${name} was not built; the compiler's messages are above.`);
+    }
+    writeStamp(root, stamp, nativeDigest(root, folder));
+    done = true;
   }
-  rmSync(join(root, nativeStampPath), { force: true });
-  const result = await run(process.execPath, [join(root, nativeScript)], root);
-  if (result.code !== 0) {
-    throw new BuildError("The native part of the store was not built; the compiler's messages are above.");
-  }
-  writeStamp(root, nativeStampPath, nativeDigest(root));
-  return true;
+  return done;
 }
 
 /**
@@ -253,8 +261,13 @@ export async function setup({ root, log = (line) => console.log(line), run = run
   const installed = await install(options);
   const built = await build(options);
   const builtNative = await buildNative(options);
+  const namedService = existsSync(join(root, "apps/extension/bin")) && writeServiceFile(root);
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  log(installed || built || builtNative ? `setup: done in ${seconds} s` : `setup: nothing to do (${seconds} s)`);
+  log(
+    installed || built || builtNative || namedService
+      ? `setup: done in ${seconds} s`
+      : `setup: nothing to do (${seconds} s)`,
+  );
 }
 
 /**

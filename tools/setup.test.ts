@@ -143,9 +143,9 @@ describe("the native part", () => {
     writeFiles(bench.root, { "packages/store/native/build/moraine-store.node": "" });
     expect(await bench.nextRun()).toEqual(["build"]);
 
-    const before = nativeDigest(bench.root, { PATH: bench.root });
+    const before = nativeDigest(bench.root, "packages/store/native", { PATH: bench.root });
     writeFiles(bench.root, { "clang++": "" });
-    expect(nativeDigest(bench.root, { PATH: bench.root })).not.toBe(before);
+    expect(nativeDigest(bench.root, "packages/store/native", { PATH: bench.root })).not.toBe(before);
   });
 
   test("sources that do not compile are a failed build, and are tried again", async () => {

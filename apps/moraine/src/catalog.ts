@@ -1,5 +1,6 @@
 import { Catalog as Engine, checkOpenable, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
 import { InvalidArgumentError, NotFoundError, type SchemaId } from "@moraine/codec";
+import { parseLocation, recordedDataPath, StoreLock } from "@moraine/runtime";
 import {
   DataStoreSet,
   openStore,
@@ -10,8 +11,6 @@ import {
 } from "@moraine/store";
 import { measureStore } from "./census.js";
 import type * as contract from "./interface.js";
-import { parseLocation, recordedDataPath } from "./location.js";
-import { StoreLock } from "./lock/store-lock.js";
 import {
   checkNames,
   checkOptionalBoolean,

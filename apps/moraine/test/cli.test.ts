@@ -91,7 +91,8 @@ describe("moraine", () => {
   it("explains itself", async () => {
     const help = await moraine(["--help"]);
     expect(help.code).toBe(0);
-    const commands = ["demo", "tables", "indexes", "lookup", "range", "nulls", "snapshots", "census", "maintain"];
+    const ofCatalogs = ["demo", "tables", "indexes", "lookup", "range", "nulls", "snapshots", "census", "maintain"];
+    const commands = [...ofCatalogs, "sql", "duckdb-init", "serve", "status", "stop"];
     for (const command of commands) expect(help.stdout).toMatch(new RegExp(`^ {2}${command} `, "mu"));
     expect(help.stdout).toContain("Exit status:");
     const helps = await Promise.all(commands.map((command) => inProcess([command, "--help"])));

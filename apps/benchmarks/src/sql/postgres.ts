@@ -25,22 +25,25 @@ export class PostgresServer {
     }
     const folder = mkdtempSync(join(tmpdir(), "moraine-postgres-"));
     const data = join(folder, "data");
-    // Postgres does not run as root.
-    const as = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
-    const run = (...args: string[]): void => {
-      const [command = "", ...rest] = [...as, ...args];
-      execFileSync(command, rest, { stdio: "pipe", cwd: folder });
-    };
-    if (as.length > 0) execFileSync("chown", ["postgres", folder]);
-    run("initdb", "-D", data, "-U", "postgres", "--auth=trust");
-    run("pg_ctl", "-D", data, "-w", "-o", `-k ${folder} -c listen_addresses=`, "-l", join(folder, "log"), "start");
+    if (isRoot()) execFileSync("chown", ["postgres", folder]);
+    asPostgres(["initdb", "-D", data, "-U", "postgres", "--auth=trust"], folder);
+    const options = `-k ${folder} -c listen_addresses=`;
+    asPostgres(["pg_ctl", "-D", data, "-w", "-o", options, "-l", join(folder, "log"), "start"], folder);
     return new PostgresServer(folder);
   }
 
   stop(): void {
-    const as = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
-    const [command = "", ...rest] = [...as, "pg_ctl", "-D", join(this.#folder, "data"), "-m", "fast", "stop"];
-    execFileSync(command, rest, { stdio: "pipe" });
+    asPostgres(["pg_ctl", "-D", join(this.#folder, "data"), "-m", "fast", "stop"], this.#folder);
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** Runs a command; as another user where this one is root, as whom Postgres does not run. */
+function asPostgres(command: readonly string[], cwd: string): void {
+  const words = isRoot() ? ["runuser", "-u", "postgres", "--", ...command] : [...command];
+  execFileSync(words[0] ?? "", words.slice(1), { stdio: "pipe", cwd });
 }

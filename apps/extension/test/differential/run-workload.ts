@@ -4,7 +4,7 @@ import type { Random } from "./random.js";
 import { firstTable, rowStatement, type Statement, statement } from "./statements.js";
 
 /** A difference between the two lakes, with all that led to it. */
-export class Difference extends Error {
+class Difference extends Error {
   constructor(what: string, history: readonly string[]) {
     super(`${what}\n\n${history.join(";\n")};`);
     this.name = "Difference";

@@ -283,8 +283,8 @@ const otherMakers: readonly (readonly [number, Maker])[] = [
 
 function make(random: Random, model: LakeModel, makers: readonly (readonly [number, Maker])[]): Statement {
   for (;;) {
-    const statement = random.weighted(makers)(random, model);
-    if (statement !== undefined) return statement;
+    const made = random.weighted(makers)(random, model);
+    if (made !== undefined) return made;
   }
 }
 

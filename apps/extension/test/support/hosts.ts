@@ -64,7 +64,7 @@ async function runCommandLine(statements: readonly string[]): Promise<HostResult
 
 function textOf(value: unknown): string | null {
   if (value === null) return null;
-  return typeof value === "object" ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 async function finish(

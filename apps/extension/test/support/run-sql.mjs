@@ -4,7 +4,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 
 const instance = await DuckDBInstance.create(":memory:", { allow_unsigned_extensions: "true" });
 const connection = await instance.connect();
-for (const sql of JSON.parse(await text(process.stdin))) {
+const statements = /** @type {string[]} */ (JSON.parse(await text(process.stdin)));
+for (const sql of statements) {
   let told;
   try {
     const rows = (await connection.runAndReadAll(sql)).getRows();
@@ -12,7 +13,7 @@ for (const sql of JSON.parse(await text(process.stdin))) {
   } catch (error) {
     told = { error: String(error instanceof Error ? error.message : error) };
   }
-  console.log(JSON.stringify(told));
+  process.stdout.write(`${JSON.stringify(told)}\n`);
 }
 connection.closeSync();
 instance.closeSync();

@@ -10,13 +10,14 @@ export async function stopServices(folder: string): Promise<void> {
 }
 
 /** Processes that hold a store of the folder. */
-export function servicePids(folder: string): number[] {
+function servicePids(folder: string): number[] {
   const runtime = join(folder, "run");
   if (!existsSync(runtime)) return [];
-  return readdirSync(runtime)
+  // A service has a lock of its own and, once somebody writes, that of the store.
+  const pids = readdirSync(runtime)
     .filter((name) => name.endsWith(".lock"))
-    .map((name) => (JSON.parse(readFileSync(join(runtime, name), "utf8")) as { readonly pid: number }).pid)
-    .filter((pid) => pid !== process.pid && isRunning(pid));
+    .map((name) => (JSON.parse(readFileSync(join(runtime, name), "utf8")) as { readonly pid: number }).pid);
+  return [...new Set(pids)].filter((pid) => pid !== process.pid && isRunning(pid));
 }
 
 function isRunning(pid: number): boolean {

@@ -2,13 +2,18 @@ import { Command } from "commander";
 import { readManifest } from "../manifest.js";
 import { addCensus } from "./commands/census.js";
 import { addDemo } from "./commands/demo.js";
+import { addDuckDbInit } from "./commands/duckdb-init.js";
 import { addHelp } from "./commands/help.js";
 import { addIndexes } from "./commands/indexes.js";
 import { addLookup } from "./commands/lookup.js";
 import { addMaintain } from "./commands/maintain.js";
 import { addNulls } from "./commands/nulls.js";
 import { addRange } from "./commands/range.js";
+import { addServe } from "./commands/serve.js";
 import { addSnapshots } from "./commands/snapshots.js";
+import { addSql } from "./commands/sql.js";
+import { addStatus } from "./commands/status.js";
+import { addStop } from "./commands/stop.js";
 import { addTables } from "./commands/tables.js";
 import type { Context } from "./context.js";
 import { exitCodeHelp, exitCodes } from "./exit-codes.js";
@@ -55,6 +60,11 @@ function buildProgram(context: Context): Command {
     addSnapshots,
     addCensus,
     addMaintain,
+    addSql,
+    addDuckDbInit,
+    addServe,
+    addStatus,
+    addStop,
     addHelp,
   ]) {
     add(program, context);

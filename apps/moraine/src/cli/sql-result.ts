@@ -20,5 +20,5 @@ export function printResult(context: Context, { columns, rows, changed, elapsedM
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return "NULL";
-  return typeof value === "object" ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

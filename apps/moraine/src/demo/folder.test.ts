@@ -12,9 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigurationError, StoreError, StoreLockedError } from "@moraine/codec";
+import { startOf, StoreLock } from "@moraine/runtime";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startOf } from "../lock/process-identity.js";
-import { StoreLock } from "../lock/store-lock.js";
 import { failedStep } from "./failed-step.js";
 import { DemoFolder } from "./folder.js";
 

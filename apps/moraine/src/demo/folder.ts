@@ -1,9 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError, StoreLockedError } from "@moraine/codec";
-import { followLinks, parseLocation } from "../location.js";
-import { type Holder, StoreLock } from "../lock/store-lock.js";
-import { makeFolders } from "../make-folders.js";
+import { followLinks, type Holder, makeFolders, parseLocation, StoreLock } from "@moraine/runtime";
 import { failedStep } from "./failed-step.js";
 
 /** Says that a folder was made by the demonstration, which may therefore delete what it puts there. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { mainSchema } from "../catalog.js";
 import type { RowId, TableId } from "@moraine/codec";
+import { makeFolders } from "@moraine/runtime";
 import type { Catalog, RegisteredDataFile } from "../interface.js";
-import { makeFolders } from "../make-folders.js";
 import { type DuckDb, literal, parquetSizes } from "./duckdb.js";
 import { demoLimits } from "./limits.js";
 import type { ScannedTable } from "./live-rows.js";

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { type Context, printLine, storeHelp } from "../context.js";
+import { type Context, type JsonOption, printJson, printLine, storeHelp, withCommonOptions } from "../context.js";
 
-interface InitOptions {
+interface InitOptions extends JsonOption {
   readonly dataPath?: string;
   readonly name?: string;
   readonly readOnly?: true;
 }
 
 export function addDuckDbInit(program: Command, context: Context): void {
-  program
+  const command = program
     .command("duckdb-init")
     .summary("print the statements by which any DuckDB attaches the lake")
     .description(
@@ -18,13 +18,12 @@ export function addDuckDbInit(program: Command, context: Context): void {
     .option("--data-path <path>", "where the data files are (default: what the lake has recorded)")
     .option("--name <name>", "the lake's name in DuckDB (default: lake)")
     .option("--read-only", "attach the lake for reading only (default: for writing)")
-    .addHelpText(
-      "after",
-      "\nExample:\n  $ moraine duckdb-init .moraine/demo/store > init.sql && duckdb -unsigned -init init.sql",
-    )
     .action(async (store: string, options: InitOptions) => {
       const { extensionFile, initStatements, officialExtensionFile } = await import("@moraine/extension");
       const files = [await officialExtensionFile("ducklake"), extensionFile()];
-      for (const sql of initStatements({ store, ...options }, files)) printLine(context, `${sql};`);
+      const statements = initStatements({ store, ...options }, files);
+      if (options.json === true) return printJson(context, { statements });
+      for (const sql of statements) printLine(context, `${sql};`);
     });
+  withCommonOptions(command, "moraine duckdb-init .moraine/demo/store > init.sql && duckdb -unsigned -init init.sql");
 }

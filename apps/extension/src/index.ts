@@ -1,0 +1,14 @@
+export { listServices, type ServiceReport, stopService } from "./client/services.js";
+export { type AttachOptions, attachStatement, initStatements } from "./duckdb/attach-statements.js";
+export { extensionFile } from "./duckdb/extension-file.js";
+export { loadOfficialExtension, type OfficialExtension, officialExtensionFile } from "./duckdb/official-extension.js";
+export { type OpenDuckDbOptions, openDuckDB, OpenedDuckDb } from "./duckdb/open.js";
+export { identifier, literal } from "./duckdb/sql-text.js";
+export { duckDbVersion } from "./duckdb/version.js";
+export { type LogLevel, logLevels } from "./service/log-file.js";
+export type { ServiceStatus } from "./service/engine.js";
+export type { ServicePlace } from "./service/place.js";
+export { type ServeArguments, serveOptions } from "./service/serve-arguments.js";
+export { serve, type ServeOptions } from "./service/service.js";
+export { runStatements, type StatementResult } from "./shell/run-statements.js";
+export { runShell, type ShellOptions } from "./shell/shell.js";

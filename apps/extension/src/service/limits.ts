@@ -1,0 +1,20 @@
+/** Every limit of the service process, with its unit in its name. */
+export const serviceLimits = {
+  /** How long a service that was started for a client stays without one. */
+  idleTimeoutMs: 60_000,
+  /** How long an idle service still takes clients that have found its socket just before it went. */
+  farewellMs: 50,
+  /** How long a start waits for another service that neither listens nor ends: one that starts, or that closes its store. */
+  predecessorMs: 14_000,
+  predecessorPollMs: 10,
+  /** How long requests under way, and then the store, may take when the service is told to end. */
+  stopMs: 10_000,
+  /** The log is begun anew at this size; the one before is kept beside it. */
+  logBytes: 8 * 1024 * 1024,
+  /** Longest text of one field of the log. */
+  logTextLength: 16_384,
+  /** How long a service may take to answer `status` and `stop`. */
+  answerMs: 5_000,
+  /** How long `stop` waits for the process to be gone. */
+  goneMs: 30_000,
+} as const;

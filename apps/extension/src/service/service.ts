@@ -1,0 +1,166 @@
+import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { StoreLockedError } from "@moraine/codec";
+import { readHolder, type StoreLock } from "@moraine/runtime";
+import { claimService } from "./claim.js";
+import { Connections } from "./connections.js";
+import type { Engine } from "./engine.js";
+import { serviceLimits } from "./limits.js";
+import { LogFile, type LogLevel } from "./log-file.js";
+import { servicePlace, type ServicePlace } from "./place.js";
+
+export interface ServeOptions {
+  readonly store: string;
+  /** Started by a client: another service that is there already is as good. */
+  readonly auto: boolean;
+  /** Without a client for so long the service ends; undefined: it stays. */
+  readonly idleTimeoutMs: number | undefined;
+  readonly logLevel: LogLevel;
+  /** Told once, when clients can connect. */
+  readonly listening?: (place: ServicePlace) => void;
+}
+
+/**
+ * Serves a store until it is stopped or idle, and gives the exit status. Where another process serves it already there is nothing
+ * to do with `auto`, else it fails with `store_locked`.
+ */
+export async function serve(options: ServeOptions): Promise<number> {
+  const place = servicePlace(options.store);
+  const log = new LogFile(place.log, options.logLevel);
+  try {
+    const claim = await claimService(place);
+    if (claim === undefined) {
+      log.write("debug", "served_already", { location: place.location });
+      if (options.auto) return 0;
+      throw servedBy(place);
+    }
+    return await new Service(options, place, claim, log).run();
+  } catch (error) {
+    log.write("error", "not_served", { location: place.location, error });
+    throw error;
+  }
+}
+
+function servedBy({ lock, location }: ServicePlace): StoreLockedError {
+  return new StoreLockedError(`process ${readHolder(lock)?.pid ?? "unknown"} serves ${location} already`, {
+    remedy: "Use that one, or stop it first: moraine-service stop.",
+  });
+}
+
+/**
+ * The process that owns a store on behalf of its clients. It listens before it loads what answers them, so that whoever has
+ * started it can connect at once; requests wait meanwhile.
+ */
+class Service {
+  readonly #options: ServeOptions;
+  readonly #place: ServicePlace;
+  readonly #claim: StoreLock;
+  readonly #log: LogFile;
+  readonly #ended: Promise<number>;
+  #resolveEnded: (status: number) => void = () => undefined;
+  /** Connected before the engine was there. */
+  #early: Socket[] = [];
+  #connections: Connections | undefined;
+  #engine: Engine | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isEnding = false;
+
+  constructor(options: ServeOptions, place: ServicePlace, claim: StoreLock, log: LogFile) {
+    this.#options = options;
+    this.#place = place;
+    this.#claim = claim;
+    this.#log = log;
+    this.#ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  async run(): Promise<number> {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => this.#end(signal, 0));
+    process.on("uncaughtException", (error) => this.#fail(error));
+    process.on("unhandledRejection", (error) => this.#fail(error));
+    process.removeAllListeners("warning");
+    process.on("warning", (warning) => this.#log.write("warn", "warning", { warning }));
+    // It outlives the folder that its first client happened to be in, and takes no relative path by it.
+    process.chdir("/");
+    try {
+      await this.#start();
+    } catch (error) {
+      this.#fail(error);
+    }
+    return await this.#ended;
+  }
+
+  async #start(): Promise<void> {
+    const { location, socket } = this.#place;
+    this.#connections = await Connections.listen(socket, {
+      opened: (client) => this.#opened(client),
+      failed: (error) => this.#log.write("debug", "connection_failed", { error }),
+      idle: () => this.#idle(),
+    });
+    this.#log.write("info", "listening", { location, sinceStartMs: Math.round(performance.now()) });
+    this.#options.listening?.(this.#place);
+    const { Engine } = await import("./engine.js");
+    if (this.#isEnding) return;
+    this.#engine = new Engine(this.#place, this.#log, (reason) => this.#end(reason, 0));
+    this.#log.write("debug", "ready", { sinceStartMs: Math.round(performance.now()) });
+    for (const client of this.#early) this.#engine.connection(client);
+    this.#early = [];
+  }
+
+  #opened(client: Socket): void {
+    clearTimeout(this.#idleTimer);
+    if (this.#engine === undefined) this.#early.push(client);
+    else this.#engine.connection(client);
+  }
+
+  #idle(): void {
+    const { idleTimeoutMs } = this.#options;
+    if (idleTimeoutMs === undefined || this.#isEnding) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.#endIfIdle(), idleTimeoutMs);
+  }
+
+  async #endIfIdle(): Promise<void> {
+    if (this.#isEnding || this.#connections === undefined || this.#connections.count > 0) return;
+    if (await this.#connections.stopListeningIfIdle()) this.#end("idle", 0);
+  }
+
+  #fail(error: unknown): void {
+    this.#log.write("error", "failed", { error });
+    this.#end("failure", 1);
+  }
+
+  #end(reason: string, status: number): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    clearTimeout(this.#idleTimer);
+    this.#log.write("info", "ending", { reason, status });
+    void this.#close().then((isClean) => {
+      this.#claim.release();
+      this.#log.write("info", "ended", { status });
+      this.#resolveEnded(isClean ? status : 1);
+    });
+  }
+
+  /** Finishes what is under way, then closes the store; each within its time. Gives whether all went well. */
+  async #close(): Promise<boolean> {
+    this.#connections?.stopListening();
+    const answered = await this.#within("requests", this.#engine?.finishRequests());
+    this.#connections?.cutAll();
+    const closed = await this.#within("store", this.#engine?.close());
+    return answered && closed;
+  }
+
+  async #within(what: string, work: Promise<void> | undefined): Promise<boolean> {
+    const late = Symbol("late");
+    try {
+      const result = await Promise.race([work, wait(serviceLimits.stopMs, late, { ref: false })]);
+      if (result !== late) return true;
+      this.#log.write("error", "not_closed_in_time", { what, limitMs: serviceLimits.stopMs });
+    } catch (error) {
+      this.#log.write("error", "not_closed", { what, error });
+    }
+    return false;
+  }
+}
