@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { extensionAvailable } from "./support/available.js";
 import { initStatements } from "../src/duckdb/attach-statements.js";
 import { extensionFile } from "../src/duckdb/extension-file.js";
 import { officialExtensionFile } from "../src/duckdb/official-extension.js";
@@ -25,7 +26,7 @@ async function attach(): Promise<string[]> {
   return initStatements({ store: join(folder, "store"), dataPath: join(folder, "data") }, files);
 }
 
-describe.each(hosts)("DuckDB in $name", (host) => {
+describe.skipIf(!extensionAvailable).each(hosts)("DuckDB in $name", (host) => {
   it.skipIf(!host.available)("creates, enforces and uses an index, and finds it again", async () => {
     const init = await attach();
     const first = await host.run([
@@ -42,12 +43,10 @@ describe.each(hosts)("DuckDB in $name", (host) => {
     const second = await host.run([
       ...init,
       "SELECT count(*), max(a) FROM t",
-      "FROM moraine_indexes('lake', 'main', 't')",
+      "SELECT index_name, state FROM moraine_indexes('lake', 'main', 't')",
     ]);
     expect(second.at(-2)).toEqual({ rows: [["1000", "999"]] });
-    expect(second.at(-1)).toMatchObject({
-      rows: [[expect.any(String), "u", ...Array<unknown>(4).fill(expect.anything())]],
-    });
+    expect(second.at(-1)).toEqual({ rows: [["u", "ready"]] });
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { extensionAvailable } from "./extensions.js";
 import type { Message } from "../src/index.js";
 import { ScriptedLake } from "./support/scripted-lake.js";
 
@@ -37,7 +38,7 @@ function removal(schema: string, name: string, ifExists = false): object {
   return { type: "drop_index", attachment: 1n, schema, name, ifExists };
 }
 
-describe("what a statement asks", () => {
+describe.skipIf(!extensionAvailable)("what a statement asks", () => {
   test("CREATE INDEX", async () => {
     expect(await asked("CREATE INDEX i ON lake.t(a)")).toEqual([creation("t", "i", ["a"])]);
     expect(await asked("CREATE INDEX i ON LAKE.main.T USING art (A, b DESC)")).toEqual([
@@ -89,7 +90,7 @@ describe("what a statement asks", () => {
   });
 });
 
-describe("when it is asked", () => {
+describe.skipIf(!extensionAvailable)("when it is asked", () => {
   test("EXPLAIN shows a plan and asks nothing", async () => {
     const [create] = await lake.rows("EXPLAIN CREATE INDEX i ON lake.t(a, b)");
     expect(create?.[1]).toMatch(/CREATE_INDEX[^]*Index: i [^]*lake\.main\.t[^]*Columns: a, b/);
@@ -155,7 +156,7 @@ describe("when it is asked", () => {
   });
 });
 
-describe("what is refused", () => {
+describe.skipIf(!extensionAvailable)("what is refused", () => {
   test.each([
     ["CREATE INDEX i ON lake.t(nope)", 'table "t" has no column "nope"; it has: a, b, s, Odd "Name'],
     ["CREATE INDEX i ON lake.t(rowid)", 'table "t" has no column "rowid"'],
@@ -174,7 +175,7 @@ describe("what is refused", () => {
   });
 });
 
-describe("what stays DuckDB's", () => {
+describe.skipIf(!extensionAvailable)("what stays DuckDB's", () => {
   test("its own errors", async () => {
     expect(await lake.failure("CREATE INDEX i ON lake.nope(a)")).toBe(
       "Catalog Error: Table with name nope does not exist!",

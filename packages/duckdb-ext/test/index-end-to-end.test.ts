@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LakeService, serveConnection, StoreOpener } from "../src/index.js";
-import { loadExtensions } from "./support/extensions.js";
+import { extensionAvailable, loadExtensions } from "./extensions.js";
 import { listenFor } from "./support/scripted-service.js";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "moraine-sql-")));
@@ -61,16 +61,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("a statement of the same connection, and of another process, sees an index that was created or dropped", async () => {
-  const names = "SELECT index_name FROM moraine_indexes('lake', 'main', 't') ORDER BY index_name";
-  for (const connection of [one, other]) expect(await rows(connection, names)).toEqual([["by_id"], ["by_region"]]);
-  await one.run("CREATE INDEX third ON lake.t(region)");
-  for (const connection of [one, other]) expect(await rows(connection, names)).toHaveLength(3);
-  await other.run("DROP INDEX lake.third");
-  for (const connection of [one, other]) expect(await rows(connection, names)).toHaveLength(2);
-});
+test.skipIf(!extensionAvailable)(
+  "a statement of the same connection, and of another process, sees an index that was created or dropped",
+  async () => {
+    const names = "SELECT index_name FROM moraine_indexes('lake', 'main', 't') ORDER BY index_name";
+    for (const connection of [one, other]) expect(await rows(connection, names)).toEqual([["by_id"], ["by_region"]]);
+    await one.run("CREATE INDEX third ON lake.t(region)");
+    for (const connection of [one, other]) expect(await rows(connection, names)).toHaveLength(3);
+    await other.run("DROP INDEX lake.third");
+    for (const connection of [one, other]) expect(await rows(connection, names)).toHaveLength(2);
+  },
+);
 
-test("reads agree with scans, over files and inlined rows", async () => {
+test.skipIf(!extensionAvailable)("reads agree with scans, over files and inlined rows", async () => {
   const cases = [
     ["lookup('lake', 'main', 't', 'by_id', 7)", "id = 7"],
     ["in('lake', 'main', 't', 'by_id', [7, 500, NULL, 9999])", "id IN (7, 500, 9999)"],
@@ -91,26 +94,29 @@ test("reads agree with scans, over files and inlined rows", async () => {
   }
 });
 
-test("S57: a prepared read finds what was found nowhere before, and nothing that is gone", async () => {
-  const read = await one.prepare(`SELECT t.region FROM lake.t
+test.skipIf(!extensionAvailable)(
+  "S57: a prepared read finds what was found nowhere before, and nothing that is gone",
+  async () => {
+    const read = await one.prepare(`SELECT t.region FROM lake.t
     JOIN moraine_index_lookup('lake', 'main', 't', 'by_id', 7777) i ON t.rowid = i.row_id`);
-  const found = async (): Promise<unknown[][]> => (await read.runAndReadAll()).getRows();
-  expect(await found()).toEqual([]);
-  await one.run("INSERT INTO lake.t VALUES (7777, 'own')");
-  expect(await found()).toEqual([["own"]]);
-  await other.run("DELETE FROM lake.t WHERE id = 7777");
-  expect(await found()).toEqual([]);
-  await other.run("INSERT INTO lake.t VALUES (7777, 'other')");
-  expect(await found()).toEqual([["other"]]);
-  await one.run("CALL ducklake_flush_inlined_data('lake'); CALL ducklake_merge_adjacent_files('lake')");
-  expect(await found()).toEqual([["other"]]);
-  await one.run("DROP INDEX lake.by_id");
-  await expect(found()).rejects.toThrow('index "by_id"');
-  await one.run("CREATE UNIQUE INDEX by_id ON lake.t(id)");
-  expect(await found()).toEqual([["other"]]);
-});
+    const found = async (): Promise<unknown[][]> => (await read.runAndReadAll()).getRows();
+    expect(await found()).toEqual([]);
+    await one.run("INSERT INTO lake.t VALUES (7777, 'own')");
+    expect(await found()).toEqual([["own"]]);
+    await other.run("DELETE FROM lake.t WHERE id = 7777");
+    expect(await found()).toEqual([]);
+    await other.run("INSERT INTO lake.t VALUES (7777, 'other')");
+    expect(await found()).toEqual([["other"]]);
+    await one.run("CALL ducklake_flush_inlined_data('lake'); CALL ducklake_merge_adjacent_files('lake')");
+    expect(await found()).toEqual([["other"]]);
+    await one.run("DROP INDEX lake.by_id");
+    await expect(found()).rejects.toThrow('index "by_id"');
+    await one.run("CREATE UNIQUE INDEX by_id ON lake.t(id)");
+    expect(await found()).toEqual([["other"]]);
+  },
+);
 
-test("a transaction reads the indexes of its snapshot while others commit", async () => {
+test.skipIf(!extensionAvailable)("a transaction reads the indexes of its snapshot while others commit", async () => {
   const read = (id: number): Promise<unknown[][]> =>
     rows(
       one,
@@ -129,7 +135,7 @@ test("a transaction reads the indexes of its snapshot while others commit", asyn
   expect(await read(8888)).toEqual([[8888n]]);
 });
 
-test("a lake that is attached read-only is read and not changed", async () => {
+test.skipIf(!extensionAvailable)("a lake that is attached read-only is read and not changed", async () => {
   const reader = await attached("READ_ONLY");
   expect(await rows(reader, "FROM moraine_index_lookup('lake', 'main', 't', 'by_id', 5)")).toHaveLength(1);
   for (const sql of ["CREATE INDEX i ON lake.t(id)", "DROP INDEX lake.by_id", "DROP INDEX IF EXISTS lake.by_id"]) {

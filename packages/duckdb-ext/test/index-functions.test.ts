@@ -1,6 +1,7 @@
 import type { RowBatch } from "@moraine/catalog";
 import { BIGINT, LIST, listValue } from "@duckdb/node-api";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { extensionAvailable } from "./extensions.js";
 import type { Message } from "../src/index.js";
 import { batchOf, column, type TestValue } from "./support/columns.js";
 import { ScriptedLake } from "./support/scripted-lake.js";
@@ -89,7 +90,7 @@ const keys = (...columns: readonly (readonly [type: string, ...values: TestValue
   batchOf(...columns.map(([type, ...values]) => column(type, values)));
 const open: RowBatch = { rows: 1, columns: [] };
 
-describe("what is asked and answered", () => {
+describe.skipIf(!extensionAvailable)("what is asked and answered", () => {
   test("moraine_index_lookup", async () => {
     expect(await lake.rows(call("lookup", "by_a", "1"))).toEqual(found);
     const snapshot = 1n;
@@ -171,7 +172,7 @@ describe("what is asked and answered", () => {
   });
 });
 
-describe("values are cast as DuckDB casts them", () => {
+describe.skipIf(!extensionAvailable)("values are cast as DuckDB casts them", () => {
   test.each([
     ["by_a", "'12'", keys(["BIGINT", 12n])],
     ["by_a", "2.0", keys(["BIGINT", 2n])],
@@ -223,7 +224,7 @@ describe("values are cast as DuckDB casts them", () => {
   });
 });
 
-test.each([
+test.skipIf(!extensionAvailable).each([
   ["moraine_index_lookup(NULL, 'main', 't', 'by_a', 1)", "the catalog is NULL"],
   ["moraine_index_lookup('nowhere', 'main', 't', 'by_a', 1)", 'no catalog "nowhere" is attached'],
   ["moraine_index_lookup('memory', 'main', 't', 'by_a', 1)", 'catalog "memory" is not a moraine lake'],
@@ -232,7 +233,7 @@ test.each([
   expect(await lake.failure(`FROM ${sql}`)).toContain(message);
 });
 
-describe("no result outlives the transaction that asked", () => {
+describe.skipIf(!extensionAvailable)("no result outlives the transaction that asked", () => {
   test("PREPARE and EXECUTE, with and without parameters", async () => {
     await lake.connection.run(`PREPARE constant AS ${call("lookup", "by_a", "1")};
       PREPARE given AS ${call("in", "by_ab", "[row($1, $2)]")}`);
@@ -284,7 +285,7 @@ describe("no result outlives the transaction that asked", () => {
   });
 });
 
-test("a read that is interrupted while it waits ends, and the next one works", async () => {
+test.skipIf(!extensionAvailable)("a read that is interrupted while it waits ends, and the next one works", async () => {
   let running: Promise<string> | undefined;
   await new Promise<void>((waits) => {
     lake.service.script = () => {

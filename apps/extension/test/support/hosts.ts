@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url";
 /** What a statement gave in a host: its rows, values as text, or its error. */
 export type HostResult = { readonly rows: readonly (readonly (string | null)[])[] } | { readonly error: string };
 
-/** A program that DuckDB runs in. Each run is a process of its own with a database of its own in memory. */
+/**
+ * A program that DuckDB runs in. Each run is a process of its own with a database of its own in memory. At most the last
+ * statement may fail.
+ */
 export interface Host {
   readonly name: string;
   readonly available: boolean;
@@ -47,18 +50,16 @@ async function runByLines(
   return results;
 }
 
-/** The command line prints rows of each statement between marks, and errors elsewhere: a statement without marks has failed. */
+/** The command line prints the rows of each statement after a mark, and ends at the first that fails: the last one marked. */
 async function runCommandLine(statements: readonly string[]): Promise<HostResult[]> {
   const results: HostResult[] = [];
   const script = statements.map((sql, at) => `.print @@${at}\n${sql};`).join("\n");
-  const { stdout, stderr } = await finish(commandLine, ["-unsigned", "-jsonlines", "-batch"], `${script}\n`);
-  const errors = stderr.split(/\n(?=[A-Z][A-Za-z ]*Error:)/u);
+  const { stdout, stderr } = await finish(commandLine, ["-unsigned", "-jsonlines", "-batch", "-bail"], `${script}\n`);
   for (const part of stdout.split(/^@@\d+$/mu).slice(1)) {
     const lines = part.split("\n").filter((line) => line.startsWith("{"));
-    const rows = lines.map((line) => Object.values(JSON.parse(line) as Record<string, unknown>).map(textOf));
-    results.push({ rows });
+    results.push({ rows: lines.map((line) => Object.values(JSON.parse(line) as Record<string, unknown>).map(textOf)) });
   }
-  if (stderr.trim() !== "") results.push(...errors.map((error) => ({ error })));
+  if (stderr.trim() !== "") results.splice(-1, 1, { error: stderr });
   return results;
 }
 

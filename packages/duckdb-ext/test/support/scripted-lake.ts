@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
-import { loadExtensions } from "./extensions.js";
+import { loadExtensions } from "../extensions.js";
 import { ScriptedService } from "./scripted-service.js";
 
 /** A DuckDB of its own with the extension and an empty lake `lake`, whose service is a script. */

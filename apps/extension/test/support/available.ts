@@ -1,0 +1,1 @@
+export { extensionAvailable } from "../../../../packages/duckdb-ext/test/extensions.js";
