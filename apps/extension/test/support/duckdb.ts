@@ -8,7 +8,7 @@ import { literal } from "../../src/duckdb/sql-text.js";
 import { stopServices } from "./services.js";
 
 /** A DuckDB for tests, with a folder of its own in which its services meet. */
-export class TestDuckDb {
+export class TestDuckDb implements AsyncDisposable {
   readonly connection: DuckDBConnection;
   readonly instance: DuckDBInstance;
   readonly folder: string;
@@ -57,6 +57,10 @@ export class TestDuckDb {
   /** A further connection to the same database. */
   async connect(): Promise<TestDuckDb> {
     return new TestDuckDb(this.instance, await this.instance.connect(), this.folder);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,3 @@
+import { compareLakes } from "./compare-lakes.js";
+
+compareLakes(1001);
