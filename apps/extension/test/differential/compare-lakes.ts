@@ -29,7 +29,7 @@ export function compareLakes(firstSeed: number): void {
         const folder = mkdtempSync(join(tmpdir(), "moraine-differential-"));
         const pair = new LakePair(duckDb.connection, folder);
         await pair.attach();
-        await compare(pair, seed);
+        await expectAlike(pair, seed);
         await pair.detach();
         rmSync(folder, { recursive: true, force: true });
       }
@@ -37,7 +37,7 @@ export function compareLakes(firstSeed: number): void {
   });
 }
 
-async function compare(pair: LakePair, seed: number): Promise<void> {
+async function expectAlike(pair: LakePair, seed: number): Promise<void> {
   const { model, history, indexSnapshots } = await runWorkload(pair, new Random(seed), stepsPerWorkload);
   const told = (differences: readonly string[]): string =>
     [`seed ${seed}`, ...differences, ...history.map((sql) => `${sql};`)].join("\n");
