@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Catalog as Engine } from "@moraine/catalog";
 import { encodeValue, FormatValue, sysFormatKey } from "@moraine/codec";
 import { BatchBuilder, openStore, type WriteBatch } from "@moraine/store";
 import type { ErrorCode, OpenOptions } from "moraine";
@@ -139,6 +140,21 @@ describe("a data path", () => {
     expect(refused.code).toBe("configuration");
     // Nobody has fenced this one.
     await writer.commit((tx) => tx.createSchema({ name: "s" }));
+  });
+});
+
+describe("a data path that contains the store", () => {
+  it("is opened where SQL has recorded it, named or not, and never recorded here", async () => {
+    const dataPath = join(folder, "containing");
+    const store = join(dataPath, "store");
+    expect((await refusal(() => Catalog.open({ store, dataPath }))).code).toBe("configuration");
+    const bySql = await Engine.open({ store: await openStore(store), dataPath: `${dataPath}/` });
+    await bySql.close();
+    for (const options of [{ store }, { store, dataPath }, { store, dataPath: `file://${dataPath}/` }]) {
+      await using catalog = await Catalog.open(options);
+      expect((await catalog.snapshot()).dataPath()).toBe(`${dataPath}/`);
+    }
+    expect((await refusal(() => Catalog.open({ store, dataPath: folder }))).code).toBe("configuration");
   });
 });
 

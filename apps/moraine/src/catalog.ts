@@ -1,6 +1,6 @@
-import { Catalog as Engine, checkOpenable, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
+import { Catalog as Engine, checkOpenable, outlineOf, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
 import { InvalidArgumentError, NotFoundError, type SchemaId } from "@moraine/codec";
-import { parseLocation, recordedDataPath, StoreLock } from "@moraine/runtime";
+import { containsStore, parseLocation, recordedDataPath, StoreLock } from "@moraine/runtime";
 import {
   DataStoreSet,
   openStore,
@@ -138,7 +138,7 @@ export class Catalog extends Reads implements contract.Catalog {
   static async open(options: contract.OpenOptions): Promise<Catalog> {
     checkOpenOptions(options);
     const { store: location, flush, requestTimeoutMs, blockCache, encrypted } = options;
-    const dataPath = options.dataPath === undefined ? undefined : recordedDataPath(options.dataPath, location);
+    const dataPath = options.dataPath === undefined ? undefined : await givenDataPath(options.dataPath, options);
     // Finds out before the store is opened, and another writer fenced, that nothing can be read there.
     if (dataPath !== undefined) await new DataStoreSet(dataPath).close();
     const lock = StoreLock.acquire(location, options.takeOver ?? false);
@@ -257,15 +257,35 @@ async function checkBeforeFencing(
   dataPath: string | undefined,
   requestTimeoutMs: number | undefined,
 ): Promise<void> {
+  await lookInto(location, requestTimeoutMs, (view) => checkOpenable(view, dataPath));
+}
+
+/** A data path contains the store only where it is recorded so already: SQL allows it. */
+async function givenDataPath(
+  given: string,
+  { store: location, requestTimeoutMs }: contract.OpenOptions,
+): Promise<string> {
+  if (!containsStore(given, location)) return recordedDataPath(given, location);
+  const recorded = (await lookInto(location, requestTimeoutMs, outlineOf))?.dataPath;
+  const mayContainStore = recorded !== undefined && parseLocation(recorded).url === parseLocation(given).url;
+  return recordedDataPath(given, location, { mayContainStore });
+}
+
+/** Reads in a store that is not opened for writing yet; `undefined` where there is none. */
+async function lookInto<T>(
+  location: string,
+  requestTimeoutMs: number | undefined,
+  look: (view: ReadableStore) => Promise<T>,
+): Promise<T | undefined> {
   let reader: ReadableStore;
   try {
     reader = await openStoreReader(location, requestTimeoutMs === undefined ? {} : { requestTimeoutMs });
   } catch (error) {
-    if (error instanceof NotFoundError) return;
+    if (error instanceof NotFoundError) return undefined;
     throw error;
   }
   try {
-    await checkOpenable(reader, dataPath);
+    return await look(reader);
   } finally {
     await reader.close();
   }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigurationError } from "@moraine/codec";
 import { afterAll, describe, expect, it } from "vitest";
-import { parseLocation, recordedDataPath } from "./location.js";
+import { containsStore, parseLocation, recordedDataPath } from "./location.js";
 
 describe("a location", () => {
   it.each([
@@ -56,6 +56,27 @@ describe("a data path", () => {
     ["memory://data", "memory://lake"],
   ])("%s stands beside the store %s", (dataPath, store) => {
     expect(recordedDataPath(dataPath, store)).toMatch(/\/$/u);
+  });
+
+  it.each([
+    ["/lake", "/lake/store"],
+    ["/", "/lake/store"],
+    ["file:///lake/", "/lake/a/store"],
+    ["s3://bucket", "s3://bucket/store"],
+  ])("%s may contain the store %s where that is allowed", (dataPath, store) => {
+    expect(containsStore(dataPath, store)).toBe(true);
+    expect(recordedDataPath(dataPath, store, { mayContainStore: true })).toBe(
+      `${parseLocation(dataPath).url.replace(/\/$/u, "")}/`,
+    );
+  });
+
+  it.each([
+    ["/lake", "/lake"],
+    ["/lake/data", "/lake"],
+    ["s3://bucket/lake/data", "s3://bucket/lake"],
+  ])("%s is never allowed with the store %s", (dataPath, store) => {
+    expect(containsStore(dataPath, store)).toBe(false);
+    expect(() => recordedDataPath(dataPath, store, { mayContainStore: true })).toThrow(ConfigurationError);
   });
 
   it("overlaps by what links lead to, also where folders do not exist yet", () => {

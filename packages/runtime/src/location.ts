@@ -52,17 +52,32 @@ function realPathOf(path: string): string {
   }
 }
 
+/** Where a store may lie, seen from its data files. */
+export interface DataPathOptions {
+  /**
+   * Allows a data path that contains the store. For who tidies data files by their names only, as DuckLake does: it removes
+   * `*.parquet` files that it does not know, and a store has none.
+   */
+  readonly mayContainStore?: boolean;
+}
+
 /**
  * The data path as it is recorded: absolute, without doubled slashes, with a slash at its end, as DuckLake records it.
- * Refuses one that contains the store or lies within it: whoever tidies data files would find the store's among them, and
- * the other way round.
+ * Refuses one that lies within the store or is the store, and one that contains the store where that is not allowed: whoever
+ * tidies data files would find the store's among them, and the other way round. Fails with `configuration`.
  */
-export function recordedDataPath(dataPath: string, store: string): string {
+export function recordedDataPath(
+  dataPath: string,
+  store: string,
+  { mayContainStore = false }: DataPathOptions = {},
+): string {
   const data = parseLocation(dataPath);
-  if (overlaps(followLinks(data), followLinks(parseLocation(store)))) {
+  if (liesWithin(dataPath, store) || (!mayContainStore && containsStore(dataPath, store))) {
     const places = `the data path ${describePath(data.url)} and the store ${describePath(parseLocation(store).url)}`;
     throw new ConfigurationError(`${places} overlap`, {
-      remedy: "Choose a data path outside of the store, and a store outside of the data path.",
+      remedy: mayContainStore
+        ? "Choose a data path outside of the store."
+        : "Choose a data path outside of the store, and a store outside of the data path.",
     });
   }
   // A folder is made when the first file is written; a file in its place would make every write fail.
@@ -72,8 +87,13 @@ export function recordedDataPath(dataPath: string, store: string): string {
   return data.url.endsWith("/") ? data.url : `${data.url}/`;
 }
 
-function overlaps(a: Location, b: Location): boolean {
-  if (a.scheme !== b.scheme || a.authority !== b.authority) return false;
-  const shared = Math.min(a.parts.length, b.parts.length);
-  return a.parts.slice(0, shared).every((part, at) => part === b.parts[at]);
+/** Whether a store lies below a data path. */
+export function containsStore(dataPath: string, store: string): boolean {
+  return !liesWithin(dataPath, store) && liesWithin(store, dataPath);
+}
+
+/** Whether a place is another one or lies below it, by what links lead to. */
+function liesWithin(inner: string, outer: string): boolean {
+  const [a, b] = [followLinks(parseLocation(inner)), followLinks(parseLocation(outer))];
+  return a.scheme === b.scheme && a.authority === b.authority && b.parts.every((part, at) => part === a.parts[at]);
 }
