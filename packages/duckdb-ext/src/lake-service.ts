@@ -53,12 +53,8 @@ export class LakeService {
     const { lake, readOnly } = request;
     await this.#inTurn(async () => {
       const opened = await this.#opener.open(request);
-      if (opened === undefined) {
-        if (!readOnly) return;
-        throw new NotFoundError("there is no lake in the store, and a read-only attachment makes none", {
-          remedy: "Check the location, or attach without READ_ONLY to make the lake.",
-        });
-      }
+      // DuckLake has its own words for a lake that is not there and may not be made.
+      if (opened === undefined) return;
       if (opened.access === "read") {
         this.#readOnly = opened.catalog;
         return;
@@ -66,7 +62,7 @@ export class LakeService {
       this.#readOnly = undefined;
       if (this.#lake?.catalog !== opened.catalog) this.#lake = new FollowedLake(opened.catalog);
     });
-    this.#settings ??= request;
+    if (!readOnly) this.#settings ??= request;
     const attachment = new Attachment(++this.#lastAttachment, lake, readOnly, client);
     this.#attachments.set(attachment.id, attachment);
     const catalog = this.#lake?.catalog ?? this.#readOnly;

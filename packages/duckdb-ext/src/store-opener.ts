@@ -4,6 +4,7 @@ import { recordedDataPath, StoreLock } from "@moraine/runtime";
 import { DataStoreSet, openStore, openStoreReader, type ReadableStore, type StoreOptions } from "@moraine/store";
 import { attachOptions } from "./attach-options.js";
 import { checkSameFolder, inFolder } from "./data-folder.js";
+import { fileInPlace } from "./file-in-place.js";
 import type { LakeOpener, LakeSettings, OpenedLake, WritableLake } from "./lake.js";
 import { s3OptionsOf } from "./s3-secret.js";
 
@@ -52,7 +53,7 @@ export class StoreOpener implements LakeOpener {
         remedy: "Leave META_ENCRYPTED out: ENCRYPTED counts.",
       });
     }
-    recordedDataPath(inFolder(settings.cwd, dataPath), this.#location);
+    recordedDataPath(inFolder(settings.cwd, dataPath), this.#location, { mayContainStore: true });
     const catalog = await this.#openWritable(settings, changes);
     this.#first = settings;
     this.#opened = { access: "write", catalog };
@@ -91,7 +92,14 @@ export class StoreOpener implements LakeOpener {
   }
 
   /** What the store holds; undefined where there is no lake, or a store in which whoever made it got no further. */
-  async #outline({ storeSecret }: LakeSettings): Promise<LakeOutline | undefined> {
+  async #outline({ readOnly, storeSecret }: LakeSettings): Promise<LakeOutline | undefined> {
+    const file = fileInPlace(this.#location);
+    if (file !== undefined) {
+      if (readOnly) return undefined;
+      throw new ConfigurationError(`the store ${this.#location} cannot be made: ${file} is a file`, {
+        remedy: "Give a folder, or a path where nothing is yet.",
+      });
+    }
     let store: ReadableStore;
     try {
       store = await openStoreReader(this.#location, s3Part(storeSecret));
@@ -126,7 +134,7 @@ export class StoreOpener implements LakeOpener {
     const adopted =
       "tables" in from || from.dataPath !== undefined || dataPath === undefined
         ? undefined
-        : recordedDataPath(inFolder(cwd, dataPath), this.#location);
+        : recordedDataPath(inFolder(cwd, dataPath), this.#location, { mayContainStore: true });
     const lock = StoreLock.acquire(this.#location, false);
     try {
       const store = await openStore(this.#location, {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -217,13 +217,54 @@ describe("a lake through the service", () => {
   });
 
   test.each([
-    ["read-only of a store that is not there", { readOnly: true }, "not_found"],
     ["an option that nobody knows", { options: new Map([["colour", "red"]]) }, "invalid_argument"],
     ["an option that this service has nothing for", { options: new Map([["cache_dir", "x"]]) }, "unsupported"],
     ["half of a secret", { storeSecret: new Map([["key_id", "x"]]) }, "invalid_argument"],
     ["the store of another service", { store: "elsewhere" }, "invalid_argument"],
   ])("attaching with %s is refused", async (_, more, code) => {
     expect((await refusal(attach(more))).code).toBe(code);
+  });
+
+  test("a read-only attachment of a store that is not there has no tables, and makes nothing", async () => {
+    const reader = await attach({ readOnly: true });
+    expect(reader.exists).toBe(false);
+    expect((await reader.follow()).kind).toBe("unchanged");
+    expect((await refusal(reader.create(join(folder, "data/")))).code).toBe("invalid_argument");
+    expect(existsSync(store)).toBe(false);
+    // The lake is made by whoever writes, with its settings.
+    const writer = await attach({ cwd: folder });
+    expect(writer.exists).toBe(false);
+    await writer.create("data/");
+    expect((await reader.follow()).kind).toBe("full");
+  });
+
+  test.each(["", "/below"])(
+    "a plain file in the place of a store is no lake, and none is made there (%s)",
+    async (below) => {
+      writeFileSync(join(folder, "plain"), "");
+      const [socketOfFile, location] = [join(folder, "socket-2"), join(folder, `plain${below}`)];
+      const other = await LakeServer.listen(socketOfFile, location);
+      try {
+        expect((await LakeClient.attach(socketOfFile, location, { readOnly: true })).exists).toBe(false);
+        const failed = await refusal(LakeClient.attach(socketOfFile, location));
+        expect(failed).toMatchObject({ code: "configuration", retryable: false });
+        expect(failed.message).toContain(`${join(folder, "plain")} is a file`);
+      } finally {
+        await other.stop();
+      }
+    },
+  );
+
+  test("a data path may contain the store, and not lie in it", async () => {
+    const client = await attach();
+    for (const dataPath of [store, join(store, "data")]) {
+      const failed = await refusal(client.create(`${dataPath}/`));
+      expect(failed.code).toBe("configuration");
+      expect(failed.message).toContain("overlap");
+    }
+    await client.create(`${folder}/`);
+    const again = await attach();
+    expect(again.exists).toBe(true);
   });
 
   test("a relative data path is one folder for all", async () => {
