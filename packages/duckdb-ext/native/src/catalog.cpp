@@ -1,5 +1,6 @@
 #include "catalog.hpp"
 
+#include "duckdb_internals.hpp"
 #include "transaction_manager.hpp"
 
 #include "duckdb/main/attached_database.hpp"
@@ -7,6 +8,8 @@
 #include "duckdb/main/secret/secret.hpp"
 #include "duckdb/main/secret/secret_manager.hpp"
 #include "duckdb/parser/parsed_data/attach_info.hpp"
+#include "duckdb/storage/database_size.hpp"
+#include "duckdb/storage/storage_manager.hpp"
 
 #include <climits>
 #include <unistd.h>
@@ -16,6 +19,7 @@ namespace moraine {
 using namespace duckdb;
 
 static constexpr const char *STORAGE_NAME = "moraine";
+static constexpr const char *IN_MEMORY = ":memory:";
 //! The one attach option of DuckDB itself that every DuckLake brings. Others are told to the service, which refuses
 //! them.
 static constexpr const char *STORAGE_VERSION = "storage_version";
@@ -46,7 +50,46 @@ void MoraineCatalog::FinalizeLoad(optional_ptr<ClientContext> context) {
 }
 
 void MoraineCatalog::OnDetach(ClientContext &) {
+	HidePath();
 	GetAttached().GetTransactionManager().Cast<FollowingTransactionManager>().Detach();
+}
+
+bool MoraineCatalog::IsDuckCatalog() {
+	// Asked before there is a storage as well.
+	if (attachment->Exists() || !GetAttached().HasStorageManager() || !GetAttached().GetStorageManager().IsLoaded()) {
+		return true;
+	}
+	if (!shows_path.exchange(true)) {
+		auto shown = path;
+		while (shown.size() > 1 && shown.back() == '/') {
+			shown.pop_back();
+		}
+		StoragePathOf(GetAttached().GetStorageManager()) = shown;
+	}
+	return true;
+}
+
+void MoraineCatalog::HidePath() {
+	if (shows_path.exchange(false)) {
+		StoragePathOf(GetAttached().GetStorageManager()) = IN_MEMORY;
+	}
+}
+
+bool MoraineCatalog::InMemory() {
+	HidePath();
+	return true;
+}
+
+optional_ptr<SchemaCatalogEntry> MoraineCatalog::LookupSchema(CatalogTransaction transaction,
+                                                              const EntryLookupInfo &schema_lookup,
+                                                              OnEntryNotFound if_not_found) {
+	HidePath();
+	return DuckCatalog::LookupSchema(transaction, schema_lookup, if_not_found);
+}
+
+DatabaseSize MoraineCatalog::GetDatabaseSize(ClientContext &context) {
+	HidePath();
+	return DuckCatalog::GetDatabaseSize(context);
 }
 
 static std::string WorkingDirectory() {
@@ -129,7 +172,7 @@ static unique_ptr<Catalog> Attach(optional_ptr<StorageExtensionInfo>, ClientCont
 	request.options = TakeOptions(options.options);
 	auto attachment = AttachStore(context, std::move(request));
 	auto path = info.path;
-	info.path = ":memory:";
+	info.path = IN_MEMORY;
 	options.options[STORAGE_VERSION] = Value("latest");
 	// Storage in memory cannot be read-only. The database's own type, by which statements are refused, is set already.
 	options.access_mode = AccessMode::READ_WRITE;

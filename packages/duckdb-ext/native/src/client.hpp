@@ -5,6 +5,7 @@
 
 #include "duckdb/main/client_context.hpp"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,9 +100,12 @@ public:
 	//! Ends the attachment; reports nothing, as nobody could act on it.
 	void Detach() noexcept;
 
-	//! Whether the store held a lake when it was attached.
+	//! Whether the store is known to hold a lake: since it was attached, or since one was made or followed.
 	bool Exists() const {
 		return exists;
+	}
+	void NoteLake() {
+		exists = true;
 	}
 	//! The recorded data path; empty where there is none.
 	const std::string &DataPath() const {
@@ -127,7 +131,7 @@ private:
 	//! Of the process that the connections belong to.
 	int process = 0;
 	uint64_t id = 0;
-	bool exists = false;
+	std::atomic<bool> exists {false};
 	bool detached = false;
 	std::string data_path;
 };

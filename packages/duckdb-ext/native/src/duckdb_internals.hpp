@@ -1,8 +1,9 @@
-// The private members of DuckDB 1.5.5 that this extension reads, all of them and nowhere else. They are reached by
+// The private members of DuckDB 1.5.5 that this extension uses, all of them and nowhere else. They are reached by
 // explicit instantiation, where the language does not check access: no header of DuckDB is changed, and a member that
 // has another name or type in another version does not compile.
 #pragma once
 
+#include "duckdb/storage/storage_manager.hpp"
 #include "duckdb/transaction/duck_transaction.hpp"
 #include "duckdb/transaction/local_storage.hpp"
 #include "duckdb/transaction/undo_buffer.hpp"
@@ -44,10 +45,21 @@ struct LocalTableStorages {
 };
 template struct Grant<LocalTableStorages, &duckdb::LocalTableManager::table_storage>;
 
+//! Where a database says that it lies. It is read inline, so that no subclass can answer in its place.
+struct StoragePath {
+	using Pointer = duckdb::string duckdb::StorageManager::*;
+	friend Pointer PointerTo(StoragePath);
+};
+template struct Grant<StoragePath, &duckdb::StorageManager::path>;
+
 } // namespace internals
 
 inline duckdb::UndoBufferAllocator &UndoEntriesOf(duckdb::DuckTransaction &transaction) {
 	return (transaction.*PointerTo(internals::TransactionUndo())).*PointerTo(internals::UndoEntries());
+}
+
+inline duckdb::string &StoragePathOf(duckdb::StorageManager &storage) {
+	return storage.*PointerTo(internals::StoragePath());
 }
 
 //! To be read while no statement of the transaction runs.

@@ -2,6 +2,7 @@
 
 #include "apply.hpp"
 #include "capture.hpp"
+#include "catalog.hpp"
 
 #include "duckdb/common/exception/transaction_exception.hpp"
 #include "duckdb/transaction/duck_transaction.hpp"
@@ -38,6 +39,10 @@ FollowingTransactionManager::FollowingTransactionManager(AttachedDatabase &datab
 
 void FollowingTransactionManager::Load(optional_ptr<ClientContext> context) {
 	CatchUp(context, false);
+}
+
+void FollowingTransactionManager::HidePath() {
+	db.GetCatalog().Cast<MoraineCatalog>().HidePath();
 }
 
 void FollowingTransactionManager::Detach() {
@@ -164,6 +169,7 @@ void FollowingTransactionManager::ApplyChanges(Exchange &exchange, bool full) {
 			std::lock_guard<std::mutex> guard(state_lock);
 			Apply([&] { applier.Commit(); });
 			revision = optional_idx(reached);
+			attachment.NoteLake();
 			is_applying = false;
 			changed.notify_all();
 			return;
@@ -196,13 +202,20 @@ optional_idx FollowingTransactionManager::Forget(Transaction &transaction) {
 	return base;
 }
 
+void FollowingTransactionManager::Checkpoint(ClientContext &context, bool force) {
+	HidePath();
+	DuckTransactionManager::Checkpoint(context, force);
+}
+
 void FollowingTransactionManager::RollbackTransaction(Transaction &transaction) {
+	HidePath();
 	DuckTransactionManager::RollbackTransaction(transaction);
 	// Only then are its rows free.
 	Forget(transaction);
 }
 
 ErrorData FollowingTransactionManager::CommitTransaction(ClientContext &context, Transaction &transaction) {
+	HidePath();
 	auto &duck_transaction = transaction.Cast<DuckTransaction>();
 	if (IsOurs(context)) {
 		return DuckTransactionManager::CommitTransaction(context, transaction);
@@ -237,6 +250,7 @@ ErrorData FollowingTransactionManager::CommitTransaction(ClientContext &context,
 	if (!error.HasError()) {
 		error = DuckTransactionManager::CommitTransaction(context, transaction);
 		if (sent) {
+			attachment.NoteLake();
 			// It has landed, whatever became of it here: a copy that lacks it is filled anew.
 			revision = error.HasError() ? optional_idx() : optional_idx(landed);
 			error = ErrorData();

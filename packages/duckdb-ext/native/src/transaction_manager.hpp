@@ -32,8 +32,10 @@ public:
 	duckdb::Transaction &StartTransaction(duckdb::ClientContext &context) override;
 	duckdb::ErrorData CommitTransaction(duckdb::ClientContext &context, duckdb::Transaction &transaction) override;
 	void RollbackTransaction(duckdb::Transaction &transaction) override;
+	void Checkpoint(duckdb::ClientContext &context, bool force) override;
 
 private:
+	void HidePath();
 	bool IsOurs(duckdb::ClientContext &context) const {
 		return applying_context == &context;
 	}
