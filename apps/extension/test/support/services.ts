@@ -10,7 +10,7 @@ export async function stopServices(folder: string): Promise<void> {
 }
 
 /** Processes that hold a store of the folder. */
-function servicePids(folder: string): number[] {
+export function servicePids(folder: string): number[] {
   const runtime = join(folder, "run");
   if (!existsSync(runtime)) return [];
   // A service has a lock of its own and, once somebody writes, that of the store.

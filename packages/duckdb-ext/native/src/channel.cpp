@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@ using namespace duckdb;
 static constexpr int INTERRUPT_CHECK_MS = 20;
 //! A frame's memory grows as its bytes arrive, so that a length alone claims none.
 static constexpr size_t RECEIVE_STEP_BYTES = 1u << 20;
+
+//! Deadlines that are none: of waits that signs of life prolong, and of those that nothing ends.
+static constexpr int64_t WHILE_ALIVE = 0;
+static constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
 
 static int64_t NowMs() {
 	using namespace std::chrono;
@@ -31,24 +36,28 @@ Descriptor::~Descriptor() {
 	}
 }
 
-Channel::Channel(Descriptor socket_p) : socket(std::move(socket_p)) {
+Channel::Channel(Descriptor socket_p, LifeCheck check_life)
+    : socket(std::move(socket_p)), check_life(std::move(check_life)) {
 }
 
 void Channel::Wait(short events, optional_ptr<ClientContext> context, int64_t deadline_ms) const {
+	auto wait_until_ms = deadline_ms == WHILE_ALIVE ? NowMs() + SILENCE_MS : deadline_ms;
 	while (true) {
 		if (context && context->IsInterrupted()) {
 			throw InterruptException();
 		}
-		auto wait_ms = context ? INTERRUPT_CHECK_MS : -1;
-		if (deadline_ms > 0) {
-			auto left_ms = deadline_ms - NowMs();
-			if (left_ms <= 0) {
-				throw ChannelLost("it did not answer in time");
-			}
-			wait_ms = wait_ms < 0 ? static_cast<int>(left_ms) : static_cast<int>(MinValue<int64_t>(left_ms, wait_ms));
+		auto left_ms = wait_until_ms - NowMs();
+		if (left_ms <= 0 && deadline_ms != WHILE_ALIVE) {
+			throw ChannelTimeout("it did not answer in time");
 		}
+		if (left_ms <= 0) {
+			check_life(context);
+			left_ms = SILENCE_MS;
+			wait_until_ms = NowMs() + left_ms;
+		}
+		auto wait_ms = MinValue<int64_t>(left_ms, context ? INTERRUPT_CHECK_MS : SILENCE_MS);
 		pollfd poll_socket {socket.Get(), events, 0};
-		auto ready = poll(&poll_socket, 1, wait_ms);
+		auto ready = poll(&poll_socket, 1, static_cast<int>(wait_ms));
 		if (ready > 0) {
 			return;
 		}
@@ -66,7 +75,7 @@ void Channel::Send(FrameWriter &frame, optional_ptr<ClientContext> context) {
 		if (count >= 0) {
 			sent += static_cast<size_t>(count);
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			Wait(POLLOUT, context, 0);
+			Wait(POLLOUT, context, WHILE_ALIVE);
 		} else if (errno != EINTR) {
 			throw ChannelLost("it took no more of the request " + ErrnoText());
 		}
@@ -90,7 +99,14 @@ void Channel::ReceiveBytes(uint8_t *target, size_t size, optional_ptr<ClientCont
 }
 
 FrameReader Channel::Receive(optional_ptr<ClientContext> context, int64_t limit_ms) {
-	auto deadline_ms = limit_ms > 0 ? NowMs() + limit_ms : 0;
+	return ReceiveUntil(context, limit_ms == 0 ? WHILE_ALIVE : NowMs() + limit_ms);
+}
+
+FrameReader Channel::ReceiveAtLast() {
+	return ReceiveUntil(nullptr, NEVER);
+}
+
+FrameReader Channel::ReceiveUntil(optional_ptr<ClientContext> context, int64_t deadline_ms) {
 	uint8_t head[5];
 	ReceiveBytes(head, sizeof(head), context, deadline_ms);
 	uint32_t length;

@@ -6,6 +6,7 @@
 #include "duckdb/common/exception/catalog_exception.hpp"
 #include "duckdb/common/exception/transaction_exception.hpp"
 
+#include <chrono>
 #include <unistd.h>
 
 namespace moraine {
@@ -132,8 +133,29 @@ void Attachment::AttachAgain(optional_ptr<ClientContext> context) {
 	anchor = std::move(channel);
 }
 
+std::unique_lock<std::timed_mutex> Attachment::Lock(std::timed_mutex &mutex,
+                                                    optional_ptr<ClientContext> context) const {
+	std::unique_lock<std::timed_mutex> guard(mutex, std::defer_lock);
+	while (!guard.try_lock_for(std::chrono::milliseconds(SILENCE_MS))) {
+		CheckLife(context);
+	}
+	return guard;
+}
+
+void Attachment::CheckLife(optional_ptr<ClientContext> context) const {
+	moraine::CheckLife(location, context);
+}
+
+//! Ties a connection to an attachment and returns the answer. Doing so again changes nothing.
+static FrameReader Join(Channel &channel, uint64_t attachment, optional_ptr<ClientContext> context) {
+	FrameWriter join(FrameKind::JOIN);
+	join.U64(attachment);
+	channel.Send(join, context);
+	return channel.Receive(context);
+}
+
 std::unique_ptr<Channel> Attachment::Acquire(optional_ptr<ClientContext> context, uint64_t &id_of) {
-	std::lock_guard<std::mutex> guard(lock);
+	auto guard = Lock(lock, context);
 	if (detached) {
 		throw IOException("moraine: the store was detached");
 	}
@@ -150,19 +172,13 @@ std::unique_ptr<Channel> Attachment::Acquire(optional_ptr<ClientContext> context
 		}
 	}
 	auto channel = ConnectService(location, context);
-	FrameWriter join(FrameKind::JOIN);
-	join.U64(id);
-	channel->Send(join, context);
-	auto reply = channel->Receive(context);
+	auto reply = Join(*channel, id, context);
 	if (reply.Kind() == FrameKind::FAILED) {
 		// Another service than the one that was attached to.
 		AttachAgain(context);
 		id_of = id;
 		channel = ConnectService(location, context);
-		FrameWriter again(FrameKind::JOIN);
-		again.U64(id);
-		channel->Send(again, context);
-		reply = channel->Receive(context);
+		reply = Join(*channel, id, context);
 	}
 	Expect(reply, FrameKind::JOINED);
 	reply.End();
@@ -170,7 +186,7 @@ std::unique_ptr<Channel> Attachment::Acquire(optional_ptr<ClientContext> context
 }
 
 void Attachment::Release(std::unique_ptr<Channel> channel) noexcept {
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::timed_mutex> guard(lock);
 	if (!detached && process == getpid() && idle.size() < MAX_IDLE) {
 		idle.push_back(std::move(channel));
 	}
@@ -207,6 +223,12 @@ FrameReader Attachment::Request(optional_ptr<ClientContext> context, FrameWriter
 	return std::move(*reply);
 }
 
+//! Said of a commit that was sent and not answered.
+static IOException UnknownOutcome(const std::string &why) {
+	return IOException("moraine: the store's service was lost while it committed (" + why +
+	                   "): whether the commit landed is not known; read the lake before you repeat it");
+}
+
 bool Attachment::Commit(optional_ptr<ClientContext> context, FrameWriter &frame, size_t flags_offset,
                         uint64_t &revision, std::unique_ptr<ServiceFailure> &failure) {
 	bool sent = false;
@@ -215,11 +237,17 @@ bool Attachment::Commit(optional_ptr<ClientContext> context, FrameWriter &frame,
 			uint64_t attachment = 0;
 			// Once it was sent nobody may interrupt: the outcome would stay unknown.
 			auto channel = Acquire(sent ? nullptr : context, attachment);
+			if (!sent) {
+				// A commit cannot be taken back from a service that hangs: it would read it when it goes on.
+				auto joined = Join(*channel, attachment, context);
+				Expect(joined, FrameKind::JOINED);
+				joined.End();
+			}
 			frame.SetAttachment(attachment);
 			frame.PatchU8(flags_offset, sent ? 1 : 0);
-			sent = true;
 			channel->Send(frame, nullptr);
-			auto reply = channel->Receive(nullptr);
+			sent = true;
+			auto reply = channel->ReceiveAtLast();
 			if (reply.Kind() == FrameKind::FAILED) {
 				failure = make_uniq<ServiceFailure>(reply);
 			} else {
@@ -230,20 +258,24 @@ bool Attachment::Commit(optional_ptr<ClientContext> context, FrameWriter &frame,
 			Release(std::move(channel));
 			return !failure;
 		} catch (const ChannelLost &lost) {
-			if (!sent && repeats == MAX_REPEATS) {
+			if (repeats == MAX_REPEATS) {
+				if (sent) {
+					throw UnknownOutcome(lost.what());
+				}
 				throw LostException(lost);
 			}
-			if (repeats == MAX_REPEATS) {
-				throw IOException("moraine: the store's service was lost " + std::to_string(repeats + 1) +
-				                  " times while it committed (" + lost.what() +
-				                  "): whether the commit landed is not known; read the lake before you repeat it");
+		} catch (const IOException &exception) {
+			// Of a service that hangs, or cannot be started again.
+			if (sent) {
+				throw UnknownOutcome(ErrorData(exception).RawMessage());
 			}
+			throw;
 		}
 	}
 }
 
 void Attachment::Detach() noexcept {
-	std::lock_guard<std::mutex> guard(lock);
+	std::lock_guard<std::timed_mutex> guard(lock);
 	detached = true;
 	idle.clear();
 	if (!anchor || process != getpid()) {

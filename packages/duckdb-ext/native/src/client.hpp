@@ -92,11 +92,17 @@ public:
 	//! Sends a request that is answered by any number of frames. Its first frame has been received: `first`.
 	Exchange Open(duckdb::optional_ptr<duckdb::ClientContext> context, FrameWriter &frame, Repeat repeat,
 	              std::unique_ptr<FrameReader> &first);
-	//! Sends a Commit and waits for what became of it, whatever happens to the connection: `flags_offset` is where the
+	//! Sends a Commit, to a service that has just given a sign of life, and waits for what became of it, whatever happens
+	//! to the connection and however long it takes: `flags_offset` is where the
 	//! frame has its flags, for "may have landed". Interrupts end the wait before the frame is sent, and never after:
 	//! DuckLake deletes the files of a commit that is reported as failed. Sets `failure` and returns false if refused.
 	bool Commit(duckdb::optional_ptr<duckdb::ClientContext> context, FrameWriter &frame, size_t flags_offset,
 	            uint64_t &revision, std::unique_ptr<ServiceFailure> &failure);
+	//! Takes a lock that others hold while they wait for the service. Throws IOException where that one hangs.
+	std::unique_lock<std::timed_mutex> Lock(std::timed_mutex &mutex,
+	                                        duckdb::optional_ptr<duckdb::ClientContext> context) const;
+	//! Throws IOException where the service hangs: after SILENCE_MS of any other wait that only it can end.
+	void CheckLife(duckdb::optional_ptr<duckdb::ClientContext> context) const;
 	//! Ends the attachment; reports nothing, as nobody could act on it.
 	void Detach() noexcept;
 
@@ -124,7 +130,7 @@ private:
 
 	AttachRequest request;
 	std::string location;
-	std::mutex lock;
+	std::timed_mutex lock;
 	//! Carries no requests: an attachment lives as long as one of its connections, and interrupts close theirs.
 	std::unique_ptr<Channel> anchor;
 	std::vector<std::unique_ptr<Channel>> idle;

@@ -30,8 +30,6 @@ using namespace duckdb;
 //! How long a service that was started may take until it listens.
 static constexpr int64_t START_LIMIT_MS = 15000;
 static constexpr int RETRY_MS = 10;
-//! How long a service that listens may take to greet: it answers nothing while it opens a store.
-static constexpr int64_t GREETING_LIMIT_MS = 60000;
 //! How often a service that goes away while it is greeted is looked for again.
 static constexpr int MAX_GREETINGS = 10;
 
@@ -177,8 +175,15 @@ static void CheckPeer(int socket) {
 	}
 }
 
-//! A connected socket, or none where nobody listens.
-static std::unique_ptr<Channel> TryConnect(const std::string &path) {
+//! Said of a service that listens and does nothing. Free of the words by which DuckLake would repeat the statement.
+static IOException HangingException(const std::string &location) {
+	return IOException("moraine: the store's service gave no sign of life for %d seconds: see %s/%s.log, let it go on or "
+	                   "end its process, and run the statement again",
+	                   LIFE_SIGN_MS / 1000, RuntimeFolder(), ServiceName(location));
+}
+
+//! A connected socket, or none where nobody listens. Throws IOException where nobody takes in those who connect.
+static std::unique_ptr<Channel> TryConnect(const std::string &location, const std::string &path) {
 	sockaddr_un address {};
 	address.sun_family = AF_UNIX;
 	if (path.size() >= sizeof(address.sun_path)) {
@@ -187,7 +192,8 @@ static std::unique_ptr<Channel> TryConnect(const std::string &path) {
 		                  path, sizeof(address.sun_path) - 1);
 	}
 	memcpy(address.sun_path, path.c_str(), path.size());
-	Descriptor socket_fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	// A service that hangs takes in nobody: then connecting must not wait either.
+	Descriptor socket_fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (socket_fd.Get() < 0) {
 		throw IOException("moraine: no socket to be had: %s", std::string(strerror(errno)));
 	}
@@ -196,13 +202,17 @@ static std::unique_ptr<Channel> TryConnect(const std::string &path) {
 		connected = connect(socket_fd.Get(), reinterpret_cast<sockaddr *>(&address), sizeof(address));
 	} while (connected != 0 && errno == EINTR);
 	if (connected != 0) {
-		if (errno == ENOENT || errno == ECONNREFUSED || errno == EAGAIN) {
+		if (errno == ENOENT || errno == ECONNREFUSED) {
 			return nullptr;
+		}
+		if (errno == EAGAIN) {
+			throw HangingException(location);
 		}
 		throw IOException("moraine: cannot connect to %s: %s", path, std::string(strerror(errno)));
 	}
 	CheckPeer(socket_fd.Get());
-	return make_uniq<Channel>(std::move(socket_fd));
+	return make_uniq<Channel>(std::move(socket_fd),
+	                          [location](optional_ptr<ClientContext> context) { CheckLife(location, context); });
 }
 
 static vector<std::string> Lines(std::istream &&stream) {
@@ -293,7 +303,7 @@ static std::unique_ptr<Channel> StartService(const std::string &location, const 
 			throw InterruptException();
 		}
 		CheckFolder(folder);
-		auto channel = TryConnect(folder + "/" + name + ".sock");
+		auto channel = TryConnect(location, folder + "/" + name + ".sock");
 		if (channel) {
 			return channel;
 		}
@@ -311,7 +321,7 @@ static std::string HostProgram() {
 	return slash == std::string::npos ? program : program.substr(slash + 1);
 }
 
-static void Greet(Channel &channel, optional_ptr<ClientContext> context) {
+static void Greet(const std::string &location, Channel &channel, optional_ptr<ClientContext> context) {
 	FrameWriter hello(FrameKind::HELLO);
 	hello.U32(PROTOCOL_MAGIC);
 	hello.U16(PROTOCOL_VERSION);
@@ -319,7 +329,13 @@ static void Greet(Channel &channel, optional_ptr<ClientContext> context) {
 	hello.U64(static_cast<uint64_t>(getpid()));
 	hello.Text(HostProgram());
 	channel.Send(hello, context);
-	auto welcome = channel.Receive(context, GREETING_LIMIT_MS);
+	auto welcome = [&] {
+		try {
+			return channel.Receive(context, LIFE_SIGN_MS);
+		} catch (const ChannelTimeout &) {
+			throw HangingException(location);
+		}
+	}();
 	if (welcome.Kind() == FrameKind::FAILED) {
 		ServiceFailure(welcome).Throw();
 	}
@@ -343,12 +359,12 @@ std::unique_ptr<Channel> ConnectService(const std::string &location, optional_pt
 	auto name = ServiceName(location);
 	for (int attempt = 1;; attempt++) {
 		CheckFolder(folder);
-		auto channel = TryConnect(folder + "/" + name + ".sock");
+		auto channel = TryConnect(location, folder + "/" + name + ".sock");
 		if (!channel) {
 			channel = StartService(location, folder, name, context);
 		}
 		try {
-			Greet(*channel, context);
+			Greet(location, *channel, context);
 			return channel;
 		} catch (const ChannelLost &) {
 			// A service that is ending still has its socket.
@@ -357,6 +373,17 @@ std::unique_ptr<Channel> ConnectService(const std::string &location, optional_pt
 			}
 			poll(nullptr, 0, RETRY_MS * attempt);
 		}
+	}
+}
+
+void CheckLife(const std::string &location, optional_ptr<ClientContext> context) {
+	try {
+		auto channel = TryConnect(location, RuntimeFolder() + "/" + ServiceName(location) + ".sock");
+		if (channel) {
+			Greet(location, *channel, context);
+		}
+	} catch (const ChannelLost &) {
+		// It ends, which closes the connection that is waited on.
 	}
 }
 

@@ -21,4 +21,8 @@ std::string ServiceName(const std::string &location);
 std::unique_ptr<Channel> ConnectService(const std::string &location,
                                         duckdb::optional_ptr<duckdb::ClientContext> context);
 
+//! Throws IOException where a service listens for the store and does not greet within LIFE_SIGN_MS. One that is gone is
+//! none that hangs.
+void CheckLife(const std::string &location, duckdb::optional_ptr<duckdb::ClientContext> context);
+
 } // namespace moraine

@@ -3,6 +3,7 @@
 #include "apply.hpp"
 #include "capture.hpp"
 #include "catalog.hpp"
+#include "channel.hpp"
 
 #include "duckdb/common/exception/transaction_exception.hpp"
 #include "duckdb/transaction/duck_transaction.hpp"
@@ -72,7 +73,7 @@ Transaction &FollowingTransactionManager::StartTransaction(ClientContext &contex
 }
 
 void FollowingTransactionManager::CatchUp(optional_ptr<ClientContext> context, bool is_retry) {
-	std::lock_guard<std::mutex> guard(follow_lock);
+	auto guard = attachment.Lock(follow_lock, context);
 	for (int blocked = 0; blocked <= MAX_BLOCKED_FOLLOWS;) {
 		auto ended_before = EndedTransactions();
 		try {
@@ -131,7 +132,11 @@ bool FollowingTransactionManager::FollowOnce(optional_ptr<ClientContext> context
 	first->End();
 	{
 		std::unique_lock<std::mutex> guard(state_lock);
-		changed.wait(guard, [&] { return !is_committing; });
+		while (!changed.wait_for(guard, std::chrono::milliseconds(SILENCE_MS), [&] { return !is_committing; })) {
+			guard.unlock();
+			attachment.CheckLife(context);
+			guard.lock();
+		}
 		if (revision != known) {
 			// A commit of our own came in between: these changes hold it already.
 			return false;
@@ -214,6 +219,14 @@ void FollowingTransactionManager::RollbackTransaction(Transaction &transaction) 
 	Forget(transaction);
 }
 
+void FollowingTransactionManager::GiveUp(Transaction &transaction, ErrorData &error) {
+	try {
+		DuckTransactionManager::RollbackTransaction(transaction);
+	} catch (const std::exception &exception) {
+		error.Merge(ErrorData(exception));
+	}
+}
+
 ErrorData FollowingTransactionManager::CommitTransaction(ClientContext &context, Transaction &transaction) {
 	HidePath();
 	auto &duck_transaction = transaction.Cast<DuckTransaction>();
@@ -225,7 +238,16 @@ ErrorData FollowingTransactionManager::CommitTransaction(ClientContext &context,
 		Forget(transaction);
 		return error;
 	}
-	std::lock_guard<std::mutex> committer(commit_lock);
+	ErrorData error;
+	std::unique_lock<std::timed_mutex> committer;
+	try {
+		committer = attachment.Lock(commit_lock, &context);
+	} catch (const std::exception &exception) {
+		error = ErrorData(exception);
+		GiveUp(transaction, error);
+		Forget(transaction);
+		return error;
+	}
 	{
 		std::unique_lock<std::mutex> guard(state_lock);
 		changed.wait(guard, [&] { return !is_applying; });
@@ -233,18 +255,13 @@ ErrorData FollowingTransactionManager::CommitTransaction(ClientContext &context,
 	}
 	uint64_t landed = 0;
 	bool sent = false;
-	ErrorData error;
 	try {
 		sent = CommitToStore(context, duck_transaction, landed);
 	} catch (const std::exception &exception) {
 		error = ErrorData(exception);
 	}
 	if (error.HasError()) {
-		try {
-			DuckTransactionManager::RollbackTransaction(transaction);
-		} catch (const std::exception &exception) {
-			error.Merge(ErrorData(exception));
-		}
+		GiveUp(transaction, error);
 	}
 	std::lock_guard<std::mutex> guard(state_lock);
 	if (!error.HasError()) {

@@ -48,14 +48,16 @@ private:
 	//! Waits until one more has ended, if one does within the limit.
 	void AwaitEnd(uint64_t ended_before);
 	bool CommitToStore(duckdb::ClientContext &context, duckdb::DuckTransaction &transaction, uint64_t &revision);
+	//! Rolls a transaction back that cannot be committed.
+	void GiveUp(duckdb::Transaction &transaction, duckdb::ErrorData &error);
 	//! Takes the transaction out of those that run and returns the revision that it began on.
 	duckdb::optional_idx Forget(duckdb::Transaction &transaction);
 
 	Attachment &attachment;
 	std::atomic<duckdb::ClientContext *> applying_context {nullptr};
 	//! One at a time asks what is new, and one at a time commits.
-	std::mutex follow_lock;
-	std::mutex commit_lock;
+	std::timed_mutex follow_lock;
+	std::timed_mutex commit_lock;
 
 	//! Guards what follows; held for as long as the tables and the revision that they stand at do not agree.
 	std::mutex state_lock;
