@@ -4,6 +4,7 @@
 #include "transaction_manager.hpp"
 
 #include "duckdb/main/attached_database.hpp"
+#include "duckdb/main/config.hpp"
 #include "duckdb/main/database_manager.hpp"
 #include "duckdb/main/secret/secret.hpp"
 #include "duckdb/main/secret/secret_manager.hpp"
@@ -161,6 +162,13 @@ static unique_ptr<Attachment> AttachStore(ClientContext &context, AttachRequest 
 	return with_secret;
 }
 
+//! Whether the attach or DuckDB's own setting says so. What DuckDB made of a url does not count: it takes every file
+//! behind one for read-only, and a store is none.
+static bool IsReadOnly(ClientContext &context, const AttachInfo &info) {
+	AttachOptions asked(info.options, DBConfig::GetConfig(context).options.access_mode);
+	return asked.access_mode == AccessMode::READ_ONLY;
+}
+
 static unique_ptr<Catalog> Attach(optional_ptr<StorageExtensionInfo>, ClientContext &context,
                                   AttachedDatabase &database, const string &name, AttachInfo &info,
                                   AttachOptions &options) {
@@ -168,7 +176,10 @@ static unique_ptr<Catalog> Attach(optional_ptr<StorageExtensionInfo>, ClientCont
 	request.store = info.path;
 	request.cwd = WorkingDirectory();
 	request.lake = name;
-	request.read_only = options.access_mode == AccessMode::READ_ONLY;
+	request.read_only = IsReadOnly(context, info);
+	if (!request.read_only) {
+		SetReadWriteDatabase(database);
+	}
 	request.options = TakeOptions(options.options);
 	auto attachment = AttachStore(context, std::move(request));
 	auto path = info.path;

@@ -3,6 +3,7 @@
 // has another name or type in another version does not compile.
 #pragma once
 
+#include "duckdb/main/attached_database.hpp"
 #include "duckdb/storage/storage_manager.hpp"
 #include "duckdb/transaction/duck_transaction.hpp"
 #include "duckdb/transaction/local_storage.hpp"
@@ -52,7 +53,18 @@ struct StoragePath {
 };
 template struct Grant<StoragePath, &duckdb::StorageManager::path>;
 
+//! Whether a database is read-only. There is a public way to make it so, and none back.
+struct DatabaseType {
+	using Pointer = duckdb::AttachedDatabaseType duckdb::AttachedDatabase::*;
+	friend Pointer PointerTo(DatabaseType);
+};
+template struct Grant<DatabaseType, &duckdb::AttachedDatabase::type>;
+
 } // namespace internals
+
+inline void SetReadWriteDatabase(duckdb::AttachedDatabase &database) {
+	database.*PointerTo(internals::DatabaseType()) = duckdb::AttachedDatabaseType::READ_WRITE_DATABASE;
+}
 
 inline duckdb::UndoBufferAllocator &UndoEntriesOf(duckdb::DuckTransaction &transaction) {
 	return (transaction.*PointerTo(internals::TransactionUndo())).*PointerTo(internals::UndoEntries());
