@@ -140,6 +140,7 @@ export {
   snapshotPrefix,
   sysFormatKey,
   sysHeadKey,
+  sysLooseRowsKey,
   sysMaintenanceStatusKey,
   sysMigrationKey,
 } from "./keys.js";
@@ -160,6 +161,8 @@ export {
   InlineSchemaValue,
   MaintenanceStatusPassValue,
   MaintenanceStatusStepValue,
+  LooseRowsValue,
+  type LooseRowValue,
   MaintenanceStatusValue,
   MigrationValue,
   SchemaVersionValue,

@@ -71,10 +71,12 @@ const inline = fc.oneof(
   }),
 );
 
+const sysKinds = ["format", "head", "migration", "maintenance_status", "loose_rows"] as const;
+
 const arbitraryKey: fc.Arbitrary<Key> = fc.oneof(
   fc.record({
     subspace: fc.constant("sys" as const),
-    kind: fc.constantFrom("format" as const, "head" as const, "migration" as const, "maintenance_status" as const),
+    kind: fc.constantFrom(...sysKinds),
   }),
   fc.record({ subspace: fc.constantFrom("snapshot" as const, "changelog" as const), snapshotId: arbitraryId }),
   fc.record({ subspace: fc.constant("current" as const), entity: entity(false) }),
@@ -110,7 +112,7 @@ test("a key decodes to its parts", () => {
 function parts(key: Key): (bigint | Uint8Array | number)[] {
   switch (key.subspace) {
     case "sys":
-      return [2, ["format", "head", "migration", "maintenance_status"].indexOf(key.kind)];
+      return [2, sysKinds.indexOf(key.kind)];
     case "snapshot":
       return [3, key.snapshotId];
     case "current":

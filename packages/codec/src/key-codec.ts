@@ -18,6 +18,7 @@ import {
   subspaceTags,
   sysFormatKey,
   sysHeadKey,
+  sysLooseRowsKey,
   sysMaintenanceStatusKey,
   sysMigrationKey,
   sysTags,
@@ -90,6 +91,7 @@ const sysKeys: Readonly<Record<SysKind, Uint8Array>> = {
   head: sysHeadKey,
   migration: sysMigrationKey,
   maintenance_status: sysMaintenanceStatusKey,
+  loose_rows: sysLooseRowsKey,
 };
 
 function encodeIndexEntryKey(key: IndexEntryKey): Uint8Array {
@@ -152,6 +154,8 @@ function readSysKind(reader: KeyReader): SysKind {
       return "migration";
     case sysTags.maintenance_status:
       return "maintenance_status";
+    case sysTags.loose_rows:
+      return "loose_rows";
     default:
       throw reader.unknown("sys kind", kind);
   }

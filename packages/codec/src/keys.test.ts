@@ -35,6 +35,7 @@ import {
   snapshotPrefix,
   sysFormatKey,
   sysHeadKey,
+  sysLooseRowsKey,
   sysMaintenanceStatusKey,
   sysMigrationKey,
 } from "./index.js";
@@ -49,6 +50,7 @@ const sameKeys: readonly [string, Uint8Array, Key][] = [
   ["sysHeadKey", sysHeadKey, { subspace: "sys", kind: "head" }],
   ["sysMigrationKey", sysMigrationKey, { subspace: "sys", kind: "migration" }],
   ["sysMaintenanceStatusKey", sysMaintenanceStatusKey, { subspace: "sys", kind: "maintenance_status" }],
+  ["sysLooseRowsKey", sysLooseRowsKey, { subspace: "sys", kind: "loose_rows" }],
   ["snapshotKey", snapshotKey(5n), { subspace: "snapshot", snapshotId: 5n }],
   ["changelogKey", changelogKey(5n), { subspace: "changelog", snapshotId: 5n }],
   ["gcFileKey", gcFileKey(5n), { subspace: "gc_file", dataFileId: 5n }],

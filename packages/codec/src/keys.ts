@@ -18,7 +18,13 @@ export const subspaceTags = {
 export const currentTags = { entity: 0x02, gc_file: 0x03 } as const;
 
 /** Second byte of a `sys` key. */
-export const sysTags = { format: 0x02, head: 0x03, migration: 0x04, maintenance_status: 0x05 } as const;
+export const sysTags = {
+  format: 0x02,
+  head: 0x03,
+  migration: 0x04,
+  maintenance_status: 0x05,
+  loose_rows: 0x06,
+} as const;
 
 /** Second byte of an `inline` key; `live` and `archived` are followed by a byte of `inlineOperationTags`. */
 export const inlineTags = {
@@ -79,6 +85,7 @@ export const sysFormatKey: Uint8Array = packIds([subspaceTags.sys, sysTags.forma
 export const sysHeadKey: Uint8Array = packIds([subspaceTags.sys, sysTags.head], [], none);
 export const sysMigrationKey: Uint8Array = packIds([subspaceTags.sys, sysTags.migration], [], none);
 export const sysMaintenanceStatusKey: Uint8Array = packIds([subspaceTags.sys, sysTags.maintenance_status], [], none);
+export const sysLooseRowsKey: Uint8Array = packIds([subspaceTags.sys, sysTags.loose_rows], [], none);
 
 export function snapshotKey(snapshotId: bigint): Uint8Array {
   return packIds([subspaceTags.snapshot], [snapshotId], ["snapshotId"]);

@@ -86,6 +86,23 @@ export const MaintenanceStatusValue = message("MaintenanceStatusValue", {
 });
 export type MaintenanceStatusValue = ValueOf<typeof MaintenanceStatusValue>;
 
+const LooseCellValue = message("LooseCellValue", {
+  /** Absent for NULL. Integers are in decimal. */
+  text: optionalString(1),
+});
+
+const LooseRowValue = message("LooseRowValue", {
+  /** The name of a metadata table of DuckLake's. */
+  table: string(1),
+  /** One for each column of the table, in its order. */
+  cells: repeated(2, LooseCellValue),
+});
+export type LooseRowValue = ValueOf<typeof LooseRowValue>;
+
+/** Rows of metadata tables that were put there by hand and belong to no other record. */
+export const LooseRowsValue = message("LooseRowsValue", { rows: repeated(1, LooseRowValue) });
+export type LooseRowsValue = ValueOf<typeof LooseRowsValue>;
+
 export const InlineSchemaValue = message("InlineSchemaValue", {
   /** An Arrow IPC stream that holds a schema and nothing else. Empty when `sameAsVersion` stands for it. */
   arrowSchema: bytes(1),

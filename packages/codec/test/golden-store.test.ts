@@ -20,6 +20,7 @@ import {
   InlineSchemaDroppedValue,
   InlineSchemaValue,
   type Key,
+  LooseRowsValue,
   MaintenanceStatusValue,
   type MessageType,
   MigrationValue,
@@ -52,6 +53,7 @@ const sysMessages = {
   head: HeadValue,
   migration: MigrationValue,
   maintenance_status: MaintenanceStatusValue,
+  loose_rows: LooseRowsValue,
 } as const;
 
 /** The message of a key's value; `undefined` for index entries, whose values have no frame. */

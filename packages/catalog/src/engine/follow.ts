@@ -13,7 +13,7 @@ import { isStateKind } from "../model/entities.js";
 import { changelogWindowSnapshots } from "../model/limits.js";
 import type { CatalogState, GcFileChange } from "../model/state.js";
 import { changelogChurnShare } from "./limits.js";
-import { decodeEntityValue, loadState, readSnapshotRecord } from "./load-state.js";
+import { decodeEntityValue, loadState, readLooseRows, readSnapshotRecord } from "./load-state.js";
 
 /**
  * Brings a state up to a newer head. The changelogs between the two name what changed, and only that is read again; a gap in
@@ -49,7 +49,7 @@ async function replay(view: ReadView, state: CatalogState, head: HeadValue): Pro
       throw new CorruptionError(`a changelog names a key of ${key.subspace}`);
     }
   });
-  return state.apply(changes, gcChanges, record, head.batchSeq);
+  return state.apply(changes, gcChanges, record, head.batchSeq, await readLooseRows(view));
 }
 
 /** Keys that the commits of a span of snapshots wrote, each once; `undefined` if a changelog is missing. */

@@ -10,6 +10,8 @@ import {
   gcFilePrefix,
   GcFileValue,
   HeadValue,
+  LooseRowsValue,
+  type LooseRowValue,
   type MessageType,
   NotFoundError,
   prefixEnd,
@@ -17,6 +19,7 @@ import {
   SnapshotExpiredError,
   SnapshotValue,
   sysHeadKey,
+  sysLooseRowsKey,
 } from "@moraine/codec";
 import { getOne, type KeyRange, type ReadView, rowKey, rowValue } from "@moraine/store";
 import { CatalogState, type LoadedEntity } from "../model/state.js";
@@ -34,13 +37,20 @@ export async function readSnapshotRecord(view: ReadView, snapshotId: bigint): Pr
   return bytes === undefined ? undefined : decodeValue(SnapshotValue, bytes);
 }
 
+/** Rows of metadata tables that belong to no other record. */
+export async function readLooseRows(view: ReadView): Promise<readonly LooseRowValue[]> {
+  const bytes = await getOne(view, sysLooseRowsKey);
+  return bytes === undefined ? [] : decodeValue(LooseRowsValue, bytes).rows;
+}
+
 /** Loads the whole catalog at the head of a view. */
 export async function loadState(view: ReadView): Promise<CatalogState> {
   const head = await readHead(view);
   const record = await readSnapshotRecord(view, head.snapshotId);
   if (record === undefined)
     throw new CorruptionError(`the head names snapshot ${head.snapshotId}, which has no record`);
-  return CatalogState.load(await readEntities(view), await readGcFiles(view), record, head.batchSeq);
+  const looseRows = await readLooseRows(view);
+  return CatalogState.load(await readEntities(view), await readGcFiles(view), record, head.batchSeq, looseRows);
 }
 
 /**

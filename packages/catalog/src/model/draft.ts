@@ -2,6 +2,7 @@ import {
   type EntityValue,
   type FileColumnStatsValue,
   type GcFileValue,
+  type LooseRowValue,
   type SnapshotValue,
   ConstraintError,
   NotFoundError,
@@ -255,8 +256,12 @@ export class Draft<
   }
 
   /** The state once this commit has landed under that snapshot record and batch number. The draft is done with then. */
-  toState(head: SnapshotValue, batchSeq: bigint): CatalogState {
-    return CatalogState.ofContent(this.content.clone(), head, batchSeq);
+  toState(
+    head: SnapshotValue,
+    batchSeq: bigint,
+    looseRows: readonly LooseRowValue[] = this.base.looseRows,
+  ): CatalogState {
+    return CatalogState.ofContent(this.content.clone(), head, batchSeq, looseRows);
   }
 
   #step<K extends StateKind>(kind: K, ids: readonly bigint[], before: EntityValue[K] | undefined): void {

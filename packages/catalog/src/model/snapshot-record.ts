@@ -1,6 +1,7 @@
 import {
   ChangelogValue,
   HeadValue,
+  type LooseRowValue,
   SchemaVersionValue,
   SnapshotValue,
   changelogKey,
@@ -17,6 +18,7 @@ import {
   encodeGcChanges,
 } from "./diff.js";
 import type { Draft } from "./draft.js";
+import { encodeLooseRows, withoutChangesOf } from "./loose-rows.js";
 import { changelogWindowSnapshots, maxChangelogKeys } from "./limits.js";
 import type { CatalogState } from "./state.js";
 
@@ -62,6 +64,8 @@ export interface StageOptions extends DiffOptions {
   readonly otherKeys?: readonly Uint8Array[];
   /** The head's own snapshot record, where a commit that makes no snapshot edits it. */
   readonly editedHead?: SnapshotValue | undefined;
+  /** Loose rows as the commit leaves them, where it may change them. */
+  readonly looseRows?: readonly LooseRowValue[];
 }
 
 /** The same with a snapshot record that is given, or none. */
@@ -75,7 +79,10 @@ export function stageRecords(
   for (const key of encodeFileColumnStats(draft.newFileColumnStats, sink)) keys.push(key);
   for (const key of encodeGcChanges(draft.gcChanges(), sink)) keys.push(key);
   const batchSeq = draft.base.batchSeq + 1n;
-  if (record === undefined) return draft.toState(options.editedHead ?? draft.base.head, batchSeq);
+  const { looseRows: given = draft.base.looseRows } = options;
+  const looseRows = record === undefined ? given : withoutChangesOf(record.snapshotId, given);
+  if (looseRows !== draft.base.looseRows) encodeLooseRows(looseRows, sink);
+  if (record === undefined) return draft.toState(options.editedHead ?? draft.base.head, batchSeq, looseRows);
 
   for (const id of record.schemaChangedTableIds) {
     const value = encodeValue(SchemaVersionValue, { schemaVersion: record.schemaVersion });
@@ -83,7 +90,7 @@ export function stageRecords(
   }
   stageChangelog(record.snapshotId, [...keys, ...(options.otherKeys ?? [])], sink);
   sink.put(snapshotKey(record.snapshotId), encodeValue(SnapshotValue, record));
-  return draft.toState(record, batchSeq);
+  return draft.toState(record, batchSeq, looseRows);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { EntityKey, EntityValue, GcFileValue, SnapshotValue } from "@moraine/codec";
+import type { EntityKey, EntityValue, GcFileValue, LooseRowValue, SnapshotValue } from "@moraine/codec";
 import { CorruptionError } from "@moraine/codec";
 import type { MacroType } from "./change.js";
 import { Content } from "./content.js";
@@ -161,11 +161,14 @@ export class CatalogState extends ContentReader {
   readonly head: SnapshotValue;
   /** Batches written since the store was made; moves with every commit, also with those that mint no snapshot. */
   readonly batchSeq: bigint;
+  /** Rows of metadata tables that belong to no other record. */
+  readonly looseRows: readonly LooseRowValue[];
 
-  private constructor(content: Content, head: SnapshotValue, batchSeq: bigint) {
+  private constructor(content: Content, head: SnapshotValue, batchSeq: bigint, looseRows: readonly LooseRowValue[]) {
     super(content);
     this.head = head;
     this.batchSeq = batchSeq;
+    this.looseRows = looseRows;
   }
 
   /** Builds a state from decoded `current` records in any order. Statistics of single files are passed over. */
@@ -174,13 +177,19 @@ export class CatalogState extends ContentReader {
     gcFiles: Iterable<GcFileValue>,
     head: SnapshotValue,
     batchSeq: bigint,
+    looseRows: readonly LooseRowValue[] = [],
   ): CatalogState {
-    return new CatalogState(Content.load(entityEntries(entries), gcFiles), head, batchSeq);
+    return new CatalogState(Content.load(entityEntries(entries), gcFiles), head, batchSeq, looseRows);
   }
 
   /** For `Draft`, which has the next content at hand. */
-  static ofContent(content: Content, head: SnapshotValue, batchSeq: bigint): CatalogState {
-    return new CatalogState(content, head, batchSeq);
+  static ofContent(
+    content: Content,
+    head: SnapshotValue,
+    batchSeq: bigint,
+    looseRows: readonly LooseRowValue[],
+  ): CatalogState {
+    return new CatalogState(content, head, batchSeq, looseRows);
   }
 
   /** The state after a commit with these net changes. */
@@ -189,6 +198,7 @@ export class CatalogState extends ContentReader {
     gcChanges: Iterable<GcFileChange>,
     head: SnapshotValue,
     batchSeq: bigint,
+    looseRows: readonly LooseRowValue[] = this.looseRows,
   ): CatalogState {
     const content = this.content.clone();
     for (const change of changes) content.set(change.kind, change.ids, change.after);
@@ -196,7 +206,7 @@ export class CatalogState extends ContentReader {
       if (change.after === undefined) content.removeGcFile(change.dataFileId);
       else content.putGcFile(change.after);
     }
-    return new CatalogState(content, head, batchSeq);
+    return new CatalogState(content, head, batchSeq, looseRows);
   }
 
   /** Live records held in memory, scheduled deletions included: the measure that churn is compared with. */

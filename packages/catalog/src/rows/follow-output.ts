@@ -30,6 +30,16 @@ export class FollowOutput {
     this.delete(table, [...where, ...more]);
   }
 
+  /** Whether a row with these cells is taken out. */
+  takesOut(table: string, cells: ReadonlyMap<string, bigint | string | boolean | null>): boolean {
+    return this.#deletes.some(
+      (step) =>
+        step.kind === "delete" &&
+        step.table === table &&
+        step.where.every(([column, value]) => cells.get(column) === value),
+    );
+  }
+
   addRows(step: FollowStep): void {
     this.#rowSteps.push(step);
   }

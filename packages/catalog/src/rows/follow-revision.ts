@@ -6,6 +6,7 @@ import { followInlined } from "./follow-inlined.js";
 import { FollowOutput } from "./follow-output.js";
 import type { FollowStep } from "./follow-step.js";
 import type { SettingRow } from "./serve-cells.js";
+import { followLoose } from "./serve-loose.js";
 import { settingRows } from "./serve-settings.js";
 
 /**
@@ -21,6 +22,7 @@ export async function revisionSteps(landed: LandedWrites, registry: InlineRegist
   followGcFiles(changed, out);
   followSchemaVersions(changed, out);
   await followInlined(changed, registry, out);
+  followLoose(landed.before, landed.after, out);
   return out.steps();
 }
 

@@ -13,6 +13,7 @@ import { WriteSet } from "../engine/pending-writes.js";
 import { entityText } from "../model/diff.js";
 import type { CommitDraft } from "../operations.js";
 import { ChildRows, type EntityRows, type VersionedKind } from "./entity-rows.js";
+import { LooseRows } from "./loose-rows.js";
 import { differingColumns, type MetadataRow, type RowUpdate } from "./metadata-row.js";
 
 /** What the rows of one commit come to: net changes of the catalog in the draft, and records beside it. */
@@ -23,6 +24,7 @@ export class RowStaging {
   readonly snapshotId: bigint | undefined;
   readonly writes = new WriteSet();
   readonly children = new ChildRows();
+  readonly loose: LooseRows;
   /** Entities whose records are overwritten or deleted without a history version. */
   readonly withoutHistory = new Set<string>();
   /** Keys of `current` records beside the draft's that the commit writes. */
@@ -35,6 +37,7 @@ export class RowStaging {
 
   constructor(draft: CommitDraft, view: ReadView, snapshotId: bigint | undefined) {
     this.draft = draft;
+    this.loose = new LooseRows(draft.base.looseRows);
     this.view = view;
     this.snapshotId = snapshotId;
   }

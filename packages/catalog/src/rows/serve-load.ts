@@ -22,6 +22,7 @@ import {
   readInlinedTables,
 } from "./serve-inlined.js";
 import { inlinedDeleteRows, inlinedRows } from "./serve-inlined-rows.js";
+import { looseSteps } from "./serve-loose.js";
 import { settingRows, globalScope } from "./serve-settings.js";
 import { fileColumnStatsRows } from "./serve-stats.js";
 import { metadataTableNames, RowLists, tableRows } from "./serve-table.js";
@@ -59,6 +60,7 @@ export async function* loadSteps(cut: CatalogCut): AsyncIterableIterator<FollowS
   yield* fileColumnStatsRows(view);
   yield* tableRows("ducklake_files_scheduled_for_deletion", state.gcFiles());
   yield* schemaVersionRows(view);
+  yield* looseSteps(state.looseRows);
   yield* tableRows("ducklake_inlined_data_tables", inlined.data);
   for (const { tableId, schemaVersion } of inlined.data)
     yield* inlinedRows(view, tableId, schemaVersion, await shapes.of(tableId, schemaVersion));

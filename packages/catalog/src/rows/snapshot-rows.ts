@@ -26,12 +26,13 @@ export function snapshotOf(
 ): SnapshotValue | undefined {
   const [snapshot, ...more] = snapshots.inserted;
   const [made, ...others] = changes.inserted;
-  if (snapshot === undefined && made === undefined) {
+  // Changes without a snapshot are somebody's own rows: see stageSnapshotChanges.
+  if (snapshot === undefined) {
     const [row] = versions.inserted;
     if (row !== undefined) throw withoutSnapshot(row);
     return undefined;
   }
-  if (snapshot === undefined || made === undefined || more.length > 0 || others.length > 0) {
+  if (made === undefined || more.length > 0 || others.length > 0) {
     throw new ConstraintError(
       `a commit inserts ${snapshots.inserted.length} rows into ducklake_snapshot and ${changes.inserted.length} into ducklake_snapshot_changes`,
       { remedy: "A commit makes one snapshot with one row in each, or none." },
@@ -99,8 +100,9 @@ export async function stageSnapshotChanges(
     staging.writes.delete(snapshotKey(snapshotId));
   }
   for (const row of changes.deleted) {
-    if (!expired.has(row.id("snapshot_id"))) throw notOneRecord(row, ["snapshot_id"]);
+    if (!expired.has(row.id("snapshot_id")) && !staging.loose.take(row)) throw notOneRecord(row, ["snapshot_id"]);
   }
+  if (snapshots.inserted.length === 0) for (const row of changes.inserted) await addLoose(staging, row);
   for (const row of versions.deleted) {
     staging.writes.delete(schemaVersionKey(row.id("table_id"), row.id("begin_snapshot")));
   }
@@ -108,10 +110,21 @@ export async function stageSnapshotChanges(
   if (version !== undefined) throw notOneRecord(version.after, differingColumns(version.before, version.after));
   let editedHead: SnapshotValue | undefined;
   for (const update of [...snapshots.updated, ...changes.updated]) {
+    if (update.before.table === "ducklake_snapshot_changes" && staging.loose.take(update.before)) {
+      await addLoose(staging, update.after);
+      continue;
+    }
     const edited = await editSnapshot(staging, update, editedHead);
     if (edited?.snapshotId === head) editedHead = edited;
   }
   return editedHead;
+}
+
+/** Keeps the changes of a snapshot that is not there. */
+async function addLoose(staging: RowStaging, row: MetadataRow): Promise<void> {
+  const snapshotId = row.id("snapshot_id");
+  if ((await getOne(staging.view, snapshotKey(snapshotId))) !== undefined) throw notOneRecord(row, ["snapshot_id"]);
+  staging.loose.add(row);
 }
 
 const edits: Readonly<Record<string, (row: MetadataRow) => Partial<SnapshotValue>>> = {

@@ -77,11 +77,12 @@ export async function stageRows(
   const indexChanges = upkeep.changes();
   checkCommitSize(indexChanges);
 
-  const { writes, otherKeys, withoutHistory } = staging;
-  if (record === undefined && draft.isEmpty && writes.isEmpty && staging.overrides.length === 0) {
+  const { writes, otherKeys, withoutHistory, loose } = staging;
+  const isWrite = !writes.isEmpty || staging.overrides.length > 0 || loose.isChanged;
+  if (record === undefined && draft.isEmpty && !isWrite) {
     return { after: base, changes: changeSet, indexChanges: [], writes, facts: catalog.facts([]) };
   }
-  const options = { columnCounterInPlace: true, withoutHistory, otherKeys, editedHead };
+  const options = { columnCounterInPlace: true, withoutHistory, otherKeys, editedHead, looseRows: loose.rows };
   const after = stageRecords(draft, record, writes, options);
   for (const [key, value] of staging.overrides) writes.put(key, value);
   const facts: InlineFacts = catalog.facts(

@@ -3,7 +3,7 @@ import { rowKey, rowValue } from "@moraine/store";
 import { rangeOfPrefix } from "../engine/load-state.js";
 import { columnRows } from "./entity-rows.js";
 import type { MetadataChanges, MetadataRow } from "./metadata-row.js";
-import { encodeOf, notOneRecord, type RowStaging } from "./row-staging.js";
+import { encodeOf, type RowStaging } from "./row-staging.js";
 
 type Tag = EntityValue["tag"]["entries"][number];
 
@@ -25,8 +25,9 @@ export function stageTags(staging: RowStaging, changes: MetadataChanges): void {
 export async function stageColumnTags(staging: RowStaging, changes: MetadataChanges): Promise<void> {
   const { draft } = staging;
   const columns = byObject(changes, (row) => `${row.id("table_id")}/${row.id("column_id")}`);
-  for (const [text, edits] of columns) {
+  for (const [text, all] of columns) {
     const ids = text.split("/").map(BigInt);
+    const edits = { ...all, removed: all.removed.filter((row) => !staging.loose.take(row)) };
     const live = draft.get("column", ...ids);
     if (live !== undefined) {
       draft.put("column", ids, { ...live, tags: edited(live.tags, edits) });
@@ -40,7 +41,7 @@ export async function stageColumnTags(staging: RowStaging, changes: MetadataChan
     const past = await newestPastVersion(staging, ids);
     if (past !== undefined) stageEnded(staging, { ...past, tags: edited(past.tags, edits) });
     // Tags go with their column's record; the rows that say so have nothing left to delete.
-    else if (edits.added.length > 0) throw notOneRecord(edits.added[0] as MetadataRow, ["column_id"]);
+    else for (const row of edits.added) staging.loose.add(row);
   }
 }
 

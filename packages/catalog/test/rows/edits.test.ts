@@ -1,5 +1,7 @@
-import { ConstraintError } from "@moraine/codec";
+import { ConstraintError, sysLooseRowsKey, type TableId } from "@moraine/codec";
+import { getOne } from "@moraine/store";
 import { describe, expect, it } from "vitest";
+import { Follower, freshCopy } from "../support/follower.js";
 import { SqlLake } from "../support/sql-lake.js";
 
 /** A table with a comment on it, rows in a file, and a view; with an index on `a` where it is asked for. */
@@ -97,6 +99,55 @@ describe("edits of metadata rows by hand", () => {
     const head = (await sql.lake.catalog.snapshot()).currentSnapshot;
     expect(head.id).toBe(2n);
     if (_ === "the time of the head") expect(head.timeMicros).toBe(77n);
+  });
+
+  it.each([
+    [
+      "a tag of a column that is not there",
+      (sql: SqlLake, table: bigint) => sql.database.insert("ducklake_column_tag", [table, 0n, 4n, null, "pii", "true"]),
+      (sql: SqlLake) => sql.database.update("ducklake_column_tag", column(0n), { value: null, end_snapshot: 5n }),
+      (sql: SqlLake) => sql.database.delete("ducklake_column_tag", column(0n)),
+    ],
+    [
+      "the changes of a snapshot that is not there",
+      (sql: SqlLake) => sql.database.insert("ducklake_snapshot_changes", [9n, "orphan", null, "it's", null]),
+      (sql: SqlLake) =>
+        sql.database.update("ducklake_snapshot_changes", (row) => row["snapshot_id"] === 9n, { snapshot_id: 10n }),
+      (sql: SqlLake) => sql.database.delete("ducklake_snapshot_changes", (row) => (row["snapshot_id"] as bigint) > 8n),
+    ],
+  ])("keep %s, as long as it is there", async (_, insert, update, remove) => {
+    const { sql, table } = await lakeWith(true);
+    const isKept = async (): Promise<boolean> => (await getOne(sql.lake.store.inner, sysLooseRowsKey)) !== undefined;
+    expect(await isKept()).toBe(false);
+    for (const edit of [insert, update, remove]) {
+      edit(sql, table);
+      await sql.send();
+      await sql.verify();
+      await sql.verifyState();
+      expect(await isKept()).toBe(edit !== remove);
+    }
+  });
+
+  it("that name the changes of a snapshot go when it comes", async () => {
+    const { sql, table } = await lakeWith(false);
+    const follower = await Follower.open(sql.lake);
+    sql.database.insert("ducklake_snapshot_changes", [sql.snapshot, "orphan", null, null, null]);
+    await sql.send();
+    await sql.lake.insert(table as TableId, { a: 5n, b: "api" });
+    await follower.catchUp(sql.lake);
+    const changes = (rows: readonly (readonly unknown[])[]): unknown[] => rows.map(([id, made]) => [id, made]);
+    const followed = changes(follower.copy.tables.get("ducklake_snapshot_changes")!.rows);
+    expect(followed).toEqual(changes((await freshCopy(sql.lake)).tables.get("ducklake_snapshot_changes")!.rows));
+    expect(followed).toContainEqual([3n, `inserted_into_table:${table}`]);
+    expect(followed).toHaveLength(4);
+    expect(await getOne(sql.lake.store.inner, sysLooseRowsKey)).toBeUndefined();
+  });
+
+  it("of changes that are there already are refused", async () => {
+    const { sql } = await lakeWith(false);
+    sql.database.insert("ducklake_snapshot_changes", [1n, "again", null, null, null]);
+    await expect(sql.send()).rejects.toThrow("ducklake_snapshot_changes");
+    await sql.verify();
   });
 
   it.each([

@@ -135,3 +135,31 @@ it("snapshots that expire take their rows with them", async () => {
   await lake.commit(undefined);
   expect(lake.checks).toBe(5);
 });
+
+it("rows that belong to nothing stay beside those that do, whatever becomes of these", async () => {
+  const lake = await FollowedLake.open();
+  const { sql } = lake;
+  const { database } = sql;
+  const table = sql.createTable("t", { a: "int64", b: "varchar" });
+  await lake.commit('created_table:"main"."t"', table);
+  const tag = (column: bigint, key: string) => [table, column, sql.snapshot, null, key, "v"];
+  database.insert("ducklake_column_tag", tag(3n, "early"), tag(3n, "early"), tag(7n, "never"));
+  database.insert("ducklake_snapshot_changes", [sql.snapshot + 50n, "orphan", null, null, null]);
+  await lake.commit(undefined);
+  // The column that a tag was waiting for comes; tags of its own are put down and changed.
+  sql.insertColumn(table, 3n, "c", "int64");
+  await lake.commit(`altered_table:${table}`, table);
+  database.insert("ducklake_column_tag", tag(3n, "own"));
+  await lake.commit(`altered_table:${table}`, table);
+  database.update("ducklake_column_tag", (row) => row["key"] === "own", { value: "w" });
+  await lake.commit(undefined);
+  sql.end("ducklake_column_tag", (row) => row["key"] === "own");
+  database.delete("ducklake_column_tag", (row) => row["key"] === "early");
+  await lake.commit(`altered_table:${table}`, table);
+  sql.dropTable(table);
+  await lake.commit(`dropped_table:${table}`);
+  database.delete("ducklake_column_tag", () => true);
+  database.delete("ducklake_snapshot_changes", (row) => row["changes_made"] === "orphan");
+  await lake.commit(undefined);
+  expect(lake.checks).toBe(8);
+});

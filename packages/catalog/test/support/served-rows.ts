@@ -9,6 +9,7 @@ import {
   InlineFileDeleteValue,
   InlineInlineDeleteValue,
   InlineSchemaValue,
+  LooseRowsValue,
   type MessageType,
   SchemaVersionValue,
   SnapshotValue,
@@ -69,6 +70,9 @@ export async function servedRows(view: ReadView): Promise<ServedRows> {
           file.pathIsRelative,
           file.scheduleStartMicros,
         );
+      } else if (key.subspace === "sys" && key.kind === "loose_rows") {
+        for (const { table, cells } of decodeValue(LooseRowsValue, bytes).rows)
+          add(table, ...cells.map(({ text }) => (/^\d+$/.test(text ?? "") ? BigInt(text!) : text)));
       } else if (key.subspace === "current" || key.subspace === "history") {
         const { kind, ids } = key.entity;
         const message: MessageType<EntityValue[typeof kind]> = entityMessages[kind];
