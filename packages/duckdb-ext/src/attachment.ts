@@ -1,5 +1,6 @@
 import type { ReadScope } from "@moraine/catalog";
 import { UnsupportedError } from "@moraine/codec";
+import type { LakeSettings } from "./lake.js";
 
 /** Who is on the other end of a connection. */
 export interface ClientInfo {
@@ -14,17 +15,20 @@ export class Attachment {
   readonly lake: string;
   readonly readOnly: boolean;
   readonly client: ClientInfo;
+  /** By which it makes the lake, if it does. */
+  readonly settings: LakeSettings;
   readonly connections = new Set<object>();
   /** Whether a commit of it was refused as stale, and it has not begun again. */
   wasRefused = false;
   /** Cuts that its transactions may read indexes in, by revision. */
   readonly #pins = new Map<bigint, ReadScope>();
 
-  constructor(id: bigint, lake: string, readOnly: boolean, client: ClientInfo) {
+  constructor(id: bigint, lake: string, client: ClientInfo, settings: LakeSettings) {
     this.id = id;
     this.lake = lake;
-    this.readOnly = readOnly;
+    this.readOnly = settings.readOnly;
     this.client = client;
+    this.settings = settings;
   }
 
   /** Keeps a cut until a later `Follow` names a revision above it. Takes it over. */

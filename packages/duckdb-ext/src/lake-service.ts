@@ -39,7 +39,6 @@ export class LakeService {
   #readOnly: ReadableLake | undefined;
   /** Openings come one after the other. */
   #opening: Promise<unknown> = Promise.resolve();
-  #settings: Parameters<LakeOpener["open"]>[0] | undefined;
 
   constructor(opener: LakeOpener, retryFloorMs?: number) {
     this.#opener = opener;
@@ -50,7 +49,6 @@ export class LakeService {
     request: MessageOf<"attach">,
     client: ClientInfo,
   ): Promise<{ attachment: Attachment; dataPath: string | undefined; exists: boolean }> {
-    const { lake, readOnly } = request;
     await this.#inTurn(async () => {
       const opened = await this.#opener.open(request);
       // DuckLake has its own words for a lake that is not there and may not be made.
@@ -62,8 +60,7 @@ export class LakeService {
       this.#readOnly = undefined;
       if (this.#lake?.catalog !== opened.catalog) this.#lake = new FollowedLake(opened.catalog);
     });
-    if (!readOnly) this.#settings ??= request;
-    const attachment = new Attachment(++this.#lastAttachment, lake, readOnly, client);
+    const attachment = new Attachment(++this.#lastAttachment, request.lake, client, request);
     this.#attachments.set(attachment.id, attachment);
     const catalog = this.#lake?.catalog ?? this.#readOnly;
     return { attachment, exists: catalog !== undefined, dataPath: (await catalog?.snapshot())?.dataPath() };
@@ -108,7 +105,7 @@ export class LakeService {
     requireWritable(attachment);
     try {
       await this.#floor.pass(attachment);
-      return await this.#commit(request, signal);
+      return await this.#commit(attachment, request, signal);
     } catch (error) {
       attachment.wasRefused = error instanceof CommitConflictError;
       throw error;
@@ -117,18 +114,24 @@ export class LakeService {
     }
   }
 
-  async #commit({ base, changes, flags }: MessageOf<"commit">, signal: AbortSignal): Promise<bigint> {
-    if (base === undefined) return await this.#create(changes, flags.mayHaveLanded);
+  async #commit(
+    attachment: Attachment,
+    { base, changes, flags }: MessageOf<"commit">,
+    signal: AbortSignal,
+  ): Promise<bigint> {
+    if (base === undefined) return await this.#create(attachment, changes, flags.mayHaveLanded);
     const { catalog } = this.#required();
     if (flags.mayHaveLanded && (await hasLanded(catalog, base, changes))) return base + 1n;
     const { revision } = await catalog.commitRows(changes, { base, signal });
     return revision;
   }
 
-  async #create(changes: MessageOf<"commit">["changes"], mayHaveLanded: boolean): Promise<bigint> {
+  async #create(
+    { settings }: Attachment,
+    changes: MessageOf<"commit">["changes"],
+    mayHaveLanded: boolean,
+  ): Promise<bigint> {
     return await this.#inTurn(async () => {
-      const settings = this.#settings;
-      if (settings === undefined) throw new NotFoundError("an attachment by which to make the lake");
       if (this.#lake === undefined) {
         this.#lake = new FollowedLake(await this.#opener.create(settings, changes));
         return this.#lake.catalog.revision;

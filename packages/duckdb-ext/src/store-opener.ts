@@ -1,7 +1,14 @@
 import { Catalog, genesisOf, type LakeOutline, outlineOf, ReadOnlyCatalog, type RowChanges } from "@moraine/catalog";
 import { ConfigurationError, NotFoundError } from "@moraine/codec";
 import { recordedDataPath, StoreLock } from "@moraine/runtime";
-import { DataStoreSet, openStore, openStoreReader, type ReadableStore, type StoreOptions } from "@moraine/store";
+import {
+  DataStoreSet,
+  openStore,
+  openStoreReader,
+  type ReadableStore,
+  type S3Options,
+  type StoreOptions,
+} from "@moraine/store";
 import { attachOptions } from "./attach-options.js";
 import { checkSameFolder, inFolder } from "./data-folder.js";
 import { fileInPlace } from "./file-in-place.js";
@@ -19,6 +26,8 @@ export class StoreOpener implements LakeOpener {
   /** Was read before somebody came who writes. Whoever reads in it still does not lose it. */
   #reader: ReadOnlyCatalog | undefined;
   #lock: StoreLock | undefined;
+  /** For data stores that are opened from now on: the newest secret that came for them. */
+  readonly #dataOptions: { s3?: S3Options } = {};
 
   /** `location` is canonical: an absolute path or a URL. */
   constructor(location: string) {
@@ -28,6 +37,7 @@ export class StoreOpener implements LakeOpener {
   async open(settings: LakeSettings): Promise<OpenedLake | undefined> {
     const { dataPath } = attachOptions(settings.options);
     this.#checkServer(settings);
+    this.#takeDataSecret(settings);
     if (this.#opened === undefined || (this.#opened.access === "read" && !settings.readOnly)) {
       const outline = await this.#outline(settings);
       if (outline === undefined) return undefined;
@@ -54,6 +64,7 @@ export class StoreOpener implements LakeOpener {
       });
     }
     recordedDataPath(inFolder(settings.cwd, dataPath), this.#location, { mayContainStore: true });
+    this.#takeDataSecret(settings);
     const catalog = await this.#openWritable(settings, changes);
     this.#first = settings;
     this.#opened = { access: "write", catalog };
@@ -79,6 +90,11 @@ export class StoreOpener implements LakeOpener {
         remedy: "Give the secret the same ENDPOINT, or stop the service of that store first.",
       },
     );
+  }
+
+  /** A client finds the secret by the recorded data path, which it learns by a first attachment, without one. */
+  #takeDataSecret({ dataSecret }: LakeSettings): void {
+    Object.assign(this.#dataOptions, s3Part(dataSecret));
   }
 
   #checkDataPath({ cwd }: LakeSettings, recorded: string, given: string | undefined): void {
@@ -114,10 +130,10 @@ export class StoreOpener implements LakeOpener {
     }
   }
 
-  async #openReadOnly({ cwd, storeSecret, dataSecret }: LakeSettings): Promise<ReadOnlyCatalog> {
+  async #openReadOnly({ cwd, storeSecret }: LakeSettings): Promise<ReadOnlyCatalog> {
     const store = await openStoreReader(this.#location, s3Part(storeSecret));
     try {
-      const openDataFiles = (root: string): DataStoreSet => dataStores(cwd, root, dataSecret);
+      const openDataFiles = (root: string): DataStoreSet => this.#dataStores(cwd, root);
       this.#reader = await ReadOnlyCatalog.open({ store, openDataFiles });
       return this.#reader;
     } catch (error) {
@@ -128,7 +144,7 @@ export class StoreOpener implements LakeOpener {
 
   /** For a lake that is there, or for one that is made by a transaction of DuckLake. */
   async #openWritable(settings: LakeSettings, from: LakeOutline | RowChanges): Promise<Catalog> {
-    const { cwd, storeSecret, dataSecret } = settings;
+    const { cwd, storeSecret } = settings;
     const { dataPath, flushIntervalMs = 0 } = attachOptions(settings.options);
     // A recorded data path stays as it is; where there is none, the lake adopts the one given.
     const adopted =
@@ -144,7 +160,7 @@ export class StoreOpener implements LakeOpener {
       const catalog = await Catalog.open({
         store,
         ...("tables" in from ? { genesis: from } : { dataPath: adopted }),
-        openDataFiles: (recorded) => dataStores(cwd, recorded, dataSecret),
+        openDataFiles: (recorded) => this.#dataStores(cwd, recorded),
       });
       this.#lock = lock;
       return catalog;
@@ -153,13 +169,13 @@ export class StoreOpener implements LakeOpener {
       throw error;
     }
   }
+
+  #dataStores(cwd: string, root: string): DataStoreSet {
+    return new DataStoreSet(inFolder(cwd, root), this.#dataOptions);
+  }
 }
 
 function s3Part(secret: ReadonlyMap<string, string>): Pick<StoreOptions, "s3"> {
   const s3 = s3OptionsOf(secret);
   return s3 === undefined ? {} : { s3 };
-}
-
-function dataStores(cwd: string, root: string, secret: ReadonlyMap<string, string>): DataStoreSet {
-  return new DataStoreSet(inFolder(cwd, root), s3Part(secret));
 }

@@ -149,11 +149,16 @@ static unique_ptr<Attachment> AttachStore(ClientContext &context, AttachRequest 
 	auto data_path = named_path == request.options.end() ? "" : named_path->second;
 	request.data_secret = SecretFor(context, data_path);
 	auto attachment = make_uniq<Attachment>(context, request);
-	// Where the data lies is often known to the store alone.
-	if (!data_path.empty() || attachment->DataPath().empty()) {
+	if (!data_path.empty()) {
 		return attachment;
 	}
-	request.data_secret = SecretFor(context, attachment->DataPath());
+	// Where the data lies is known to the store, and where there is no lake yet to nobody here: then the store's secret
+	// is taken, or the one that counts for every bucket.
+	if (!attachment->DataPath().empty()) {
+		request.data_secret = SecretFor(context, attachment->DataPath());
+	} else if (!attachment->Exists()) {
+		request.data_secret = request.store_secret.empty() ? SecretFor(context, "s3://") : request.store_secret;
+	}
 	if (request.data_secret.empty()) {
 		return attachment;
 	}
