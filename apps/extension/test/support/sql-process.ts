@@ -65,7 +65,7 @@ export class SqlProcess {
   async rows(sql: string): Promise<readonly (readonly string[])[]> {
     const outcome = await this.run(sql);
     if ("rows" in outcome) return outcome.rows;
-    throw new Error(`${"error" in outcome ? outcome.error : "the process was killed"}: ${sql}`);
+    throw new Error(`${"error" in outcome ? outcome.error.replaceAll("\n", " ") : "the process was killed"}: ${sql}`);
   }
 
   /** The first column of a statement that has to succeed. */
