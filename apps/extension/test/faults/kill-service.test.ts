@@ -29,7 +29,6 @@ describe.skipIf(!extensionAvailable)(`kills, seed ${seed}`, () => {
       await lake.progress(4, 1);
     });
     expect(killed.size, lake.summary()).toBe(kills);
-    console.log(lake.summary());
     await lake.check();
   });
 
@@ -44,7 +43,6 @@ describe.skipIf(!extensionAvailable)(`kills, seed ${seed}`, () => {
       await lake.progress(4, 1);
     });
     expect(await lake.service(), lake.summary()).toBe(service);
-    console.log(lake.summary());
     await lake.check();
   });
 });

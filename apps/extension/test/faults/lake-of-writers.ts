@@ -110,7 +110,8 @@ export class LakeOfWriters {
     for (const writer of this.writers) {
       for (const [kind, count] of writer.errors) errors.set(kind, (errors.get(kind) ?? 0) + count);
     }
-    const sum = (of: (writer: Writer) => number): number => this.writers.reduce((total, writer) => total + of(writer), 0);
+    const sum = (of: (writer: Writer) => number): number =>
+      this.writers.reduce((total, writer) => total + of(writer), 0);
     const slowestMs = Math.max(...this.#processes.map((opened) => opened.slowestMs));
     return (
       `${this.acknowledged} acknowledged, ${sum(({ refused }) => refused)} refused, ` +

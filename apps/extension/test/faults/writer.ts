@@ -182,7 +182,8 @@ export class Writer {
       if ("rows" in outcome) return new Map(outcome.rows.map(([id, n]) => [Number(id), Number(n)]));
       if ("killed" in outcome) this.#process = await this.#open();
       else this.#count(outcome.error);
-      if (performance.now() - began > 2 * statementLimitMs) throw new Error(`cannot be read: ${JSON.stringify(outcome)}`);
+      if (performance.now() - began > 2 * statementLimitMs)
+        throw new Error(`cannot be read: ${JSON.stringify(outcome)}`);
     }
   }
 
