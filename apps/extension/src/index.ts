@@ -10,5 +10,6 @@ export type { ServiceStatus } from "./service/engine.js";
 export type { ServicePlace } from "./service/place.js";
 export { type ServeArguments, serveOptions } from "./service/serve-arguments.js";
 export { serve, type ServeOptions } from "./service/service.js";
-export { runStatements, type StatementResult } from "./shell/run-statements.js";
-export { runShell, type ShellOptions } from "./shell/shell.js";
+export { runStatements, type StatementOptions, type StatementResult } from "./shell/run-statements.js";
+export { runShell, type ShellOptions, type ShellSummary } from "./shell/shell.js";
+export { StatementError } from "./shell/statement-error.js";

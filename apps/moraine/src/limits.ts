@@ -11,3 +11,9 @@ export const elapsedIntervalMs = 1000;
 
 /** Most keys that `lookup --many` reads. */
 export const maxLookupKeys = 1_000_000;
+
+/** Rows of one statement that `moraine sql` shows at a terminal. */
+export const sqlRowsShown = 40;
+
+/** Characters of one value that it shows there. */
+export const sqlCellWidth = 80;

@@ -7,7 +7,7 @@ import { type Json, jsonText, type Output, tableText, type TableColumn } from ".
 /** What a command works with. */
 export interface Context {
   readonly output: Output;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
 }
 
 export interface JsonOption {

@@ -4,6 +4,7 @@ import { inCommandWords } from "./command-words.js";
 import { exitCodeOf, exitCodes } from "./exit-codes.js";
 import { FailedCheck } from "./failed-check.js";
 import type { Failure } from "./failure.js";
+import { FailedSql } from "./sql-failure.js";
 
 /** What to tell about an error; undefined for help that was asked for, which is none. */
 export function failureOf(thrown: unknown): Failure | undefined {
@@ -26,6 +27,7 @@ export function failureOf(thrown: unknown): Failure | undefined {
       exitStatus: exitCodes.failure,
     };
   }
+  if (error instanceof FailedSql) return error.failure;
   if (error instanceof MoraineError) {
     const { message, remedy } = error.readable;
     return { code: error.code, message, remedy: inCommandWords(remedy), exitStatus: exitCodeOf(error.code) };

@@ -20,7 +20,8 @@ export const interrupted: Failure = {
 /** One line on what happened and one on what to do, or a JSON document with both. */
 export function failureText(failure: Failure, asJson: boolean): string {
   if (asJson) return `${jsonText({ error: { ...failure } })}\n`;
-  const message = failure.code === "unexpected" ? failure.message : oneLine(failure.message);
+  // The lines of DuckDB's texts show where a statement is wrong.
+  const message = ["unexpected", "sql"].includes(failure.code) ? failure.message : oneLine(failure.message);
   return `moraine: ${message}\n  remedy: ${oneLine(failure.remedy)}\n`;
 }
 

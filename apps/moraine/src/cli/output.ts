@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 
 /** Where a command writes. Passed in so that tests need no process. */
 export interface Output {
-  readonly stdout: Writable;
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 

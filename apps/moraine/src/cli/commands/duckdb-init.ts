@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import type { OfficialExtension } from "@moraine/extension";
 import type { Command } from "commander";
 import { type Context, type JsonOption, printJson, printLine, storeHelp, withCommonOptions } from "../context.js";
 
@@ -20,10 +22,21 @@ export function addDuckDbInit(program: Command, context: Context): void {
     .option("--read-only", "attach the lake for reading only (default: for writing)")
     .action(async (store: string, options: InitOptions) => {
       const { extensionFile, initStatements, officialExtensionFile } = await import("@moraine/extension");
-      const files = [await officialExtensionFile("ducklake"), extensionFile()];
-      const statements = initStatements({ store, ...options }, files);
+      // What is not built is said before anything is fetched.
+      const built = extensionFile();
+      const isS3 = [store, options.dataPath ?? ""].some((place) => /^s3:/iu.test(place));
+      const official: OfficialExtension[] = isS3 ? ["ducklake", "httpfs"] : ["ducklake"];
+      const files = [...(await Promise.all(official.map(officialExtensionFile))), built];
+      // The statements are run by others, elsewhere.
+      const places = { store: absolute(store), dataPath: options.dataPath && absolute(options.dataPath) };
+      const statements = initStatements({ ...options, ...places }, files);
       if (options.json === true) return printJson(context, { statements });
       for (const sql of statements) printLine(context, `${sql};`);
     });
   withCommonOptions(command, "moraine duckdb-init .moraine/demo/store > init.sql && duckdb -unsigned -init init.sql");
+}
+
+/** A place of the local disk wherever DuckDB runs; urls are that already. */
+function absolute(place: string): string {
+  return place === "" || /^[a-z][\w+.-]*:/iu.test(place) ? place : resolve(place);
 }
