@@ -1,4 +1,5 @@
 export { Catalog, mainSchema, ReadOnlyCatalog } from "./catalog.js";
+export { openDuckDB } from "./open-duckdb.js";
 export type {
   AddColumnArguments,
   AlterColumnArguments,
@@ -79,6 +80,9 @@ export type {
   MaintenanceStep,
   MappingInfo,
   NameMappingInfo,
+  OpenDuckDb,
+  OpenDuckDbOptions,
+  OpenedDuckDb,
   OpenOptions,
   OpenReadOnlyOptions,
   OptionScope,

@@ -96,6 +96,9 @@ import type {
   ViewId,
 } from "@moraine/codec";
 import type { RecordBatch, Table } from "apache-arrow";
+// oxlint-disable-next-line typescript/ban-ts-comment -- stays in the declarations: an optional package may be missing where they are read
+/** @ts-ignore Optional: only `openDuckDB` needs it. */
+import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Opening
@@ -2035,6 +2038,56 @@ export interface RecoveryEvent {
   readonly batches: number;
   readonly bytes: number;
   readonly durationMs: number;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// DuckDB
+// ---------------------------------------------------------------------------------------------------------------------
+
+/** The exported function `openDuckDB`. */
+export interface OpenDuckDb {
+  /**
+   * Opens DuckDB (`@duckdb/node-api`, installed beside moraine) with DuckLake and moraine's extension loaded and the lake attached
+   * and current, so that plain SQL reads and writes it, and creates and uses its indexes. The lake is made if it is not there and
+   * `dataPath` is given.
+   *
+   * A service process of this machine holds the store for every DuckDB that attaches it; it is started with the first one and ends
+   * a minute after the last. A `Catalog` that is open for writing is another writer: close it first. Handles that only read may be
+   * open beside it.
+   *
+   * Errors: `invalid_argument`; `configuration` where `@duckdb/node-api`, the extension (it is built for Linux, by the set-up) or
+   * DuckLake (installed by DuckDB, or out of its Python package) is missing. What DuckDB, DuckLake or the service refuse is an
+   * `Error` of DuckDB; in its message moraine's own words begin as those of its errors do: `not found: ...`, `store locked: ...`,
+   * `constraint violation: ...`. The same holds of the statements that are run.
+   *
+   * The README has an example, "SQL".
+   */
+  (options: OpenDuckDbOptions): Promise<OpenedDuckDb>;
+}
+
+export interface OpenDuckDbOptions {
+  /** Where the store lies, as for `Catalog.open`. */
+  readonly store: string;
+  /** Where data files lie. Needed to make a lake; that of an existing one is recorded, and another one is refused. */
+  readonly dataPath?: string;
+  /** The lake's name in SQL. Default `"lake"`. */
+  readonly name?: string;
+  /** Attaches the lake for reading only. Default `false`. */
+  readonly readOnly?: boolean;
+  /** DuckDB's own database file. Default `":memory:"`. */
+  readonly database?: string;
+  /** Settings of DuckDB by name, for instance `{ threads: "4" }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** DuckDB with a lake attached. */
+export interface OpenedDuckDb extends AsyncDisposable {
+  /** A connection whose current catalog is the lake. */
+  readonly connection: DuckDBConnection;
+  /** Makes further connections; they name the lake's tables `lake.main.name`, or begin with `USE lake`. */
+  readonly instance: DuckDBInstance;
+  /** Closes the connection and the instance. Leaves nothing of the lake open. */
+  close(): void;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type * as engine from "@moraine/catalog";
 import * as codec from "@moraine/codec";
+import type * as extension from "@moraine/extension";
 import type * as store from "@moraine/store";
 import * as moraine from "moraine";
 import { describe, expect, it } from "vitest";
@@ -21,6 +22,8 @@ describe("the contract", () => {
   it("is what the compiler finds the implementation to be", () => {
     const factory: contract.CatalogFactory = moraine.Catalog;
     expect(factory).toBe(moraine.Catalog);
+    const open: contract.OpenDuckDb = moraine.openDuckDB;
+    expect(open).toBe(moraine.openDuckDB);
     const values = holds<
       [
         // A function that only reads takes both kinds of handle.
@@ -53,6 +56,8 @@ describe("the contract", () => {
         Same<contract.IndexEntry, engine.IndexEntry>,
         Same<contract.InlineChunkInput, engine.InlineChunkInput>,
         Same<contract.FlushedDataFile, engine.FlushedDataFile>,
+        Same<keyof contract.OpenDuckDbOptions, keyof extension.OpenDuckDbOptions>,
+        Same<contract.OpenedDuckDb, extension.OpenedDuckDb>,
       ]
     >();
     expect(values).toBe(true);

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ConfigurationError } from "@moraine/codec";
+import { literal } from "./sql-text.js";
 import { duckDbPlatform, duckDbVersion } from "./version.js";
 
 const run = promisify(execFile);
@@ -21,25 +22,35 @@ export interface StatementRunner {
  * which is kept in the user's cache folder. Errors: `configuration`, with both failures.
  */
 export async function loadOfficialExtension(connection: StatementRunner, name: OfficialExtension): Promise<void> {
-  // What is in the cache came from there because DuckDB could not install it: asking again would cost half a second.
-  const cached = cachedFile(name);
-  if (existsSync(cached)) {
-    await connection.run(`LOAD '${cached.replaceAll("'", "''")}'`);
+  // What is in the cache came there because DuckDB could not install it: asking again would cost half a second.
+  const known = knownFile(name);
+  if (known !== undefined) {
+    await connection.run(`LOAD ${literal(known)}`);
     return;
   }
   try {
     await connection.run(`INSTALL ${name}`);
     await connection.run(`LOAD ${name}`);
   } catch (installing) {
-    const file = await fromPythonPackage(name, cached, installing);
-    await connection.run(`LOAD '${file.replaceAll("'", "''")}'`);
+    await connection.run(`LOAD ${literal(await fromPythonPackage(name, installing))}`);
   }
 }
 
-/** The file of an official extension in the cache, fetched if it is not there. Errors: `configuration`. */
+/** The file of an official extension: where DuckDB keeps it, or in the cache, fetched if it is not there. Errors: `configuration`. */
 export async function officialExtensionFile(name: OfficialExtension): Promise<string> {
-  const cached = cachedFile(name);
-  return existsSync(cached) ? cached : await fromPythonPackage(name, cached, undefined);
+  return knownFile(name) ?? (await fromPythonPackage(name, undefined));
+}
+
+function knownFile(name: OfficialExtension): string | undefined {
+  const installed = join(
+    homedir(),
+    ".duckdb",
+    "extensions",
+    duckDbVersion,
+    duckDbPlatform(),
+    `${name}.duckdb_extension`,
+  );
+  return [installed, cachedFile(name)].find((file) => existsSync(file));
 }
 
 function cachedFile(name: string): string {
@@ -47,7 +58,8 @@ function cachedFile(name: string): string {
   return join(root, "moraine", "extensions", duckDbVersion, duckDbPlatform(), `${name}.duckdb_extension`);
 }
 
-async function fromPythonPackage(name: string, cached: string, installing: unknown): Promise<string> {
+async function fromPythonPackage(name: OfficialExtension, installing: unknown): Promise<string> {
+  const cached = cachedFile(name);
   const folder = mkdtempSync(join(tmpdir(), "moraine-extension-"));
   try {
     const wanted = `duckdb-extension-${name}==${duckDbVersion.slice(1)}`;
