@@ -23,11 +23,24 @@ export interface Comparison {
 
 /** Answers a question both ways and takes the median time of each. */
 export async function compare(catalog: ReadOnlyCatalog, duckDb: DuckDb, question: Question): Promise<Comparison> {
-  const index = await timed(() => question.ask(catalog));
-  const scan = await timed(() => duckDb.bigints(question.sql));
+  return await compareAnswers(
+    question.text,
+    () => question.ask(catalog),
+    () => duckDb.bigints(question.sql),
+  );
+}
+
+/** Takes the answer of an index and that of a scan, with the median time of each. */
+export async function compareAnswers(
+  question: string,
+  ask: () => Promise<readonly bigint[]>,
+  scanAll: () => Promise<readonly bigint[]>,
+): Promise<Comparison> {
+  const index = await timed(ask);
+  const scan = await timed(scanAll);
   const isEqual =
     index.value.length === scan.value.length && index.value.every((rowId, at) => rowId === scan.value[at]);
-  return { question: question.text, rows: index.value.length, indexMs: index.medianMs, scanMs: scan.medianMs, isEqual };
+  return { question, rows: index.value.length, indexMs: index.medianMs, scanMs: scan.medianMs, isEqual };
 }
 
 /** The first run is not timed: it fills caches, as the runs before it would have. */

@@ -21,6 +21,8 @@ import { demoLimits } from "./limits.js";
 import { defineLiveRows } from "./live-rows.js";
 import { questions } from "./questions.js";
 import type { Report } from "./report.js";
+import { tellSql } from "./sql.js";
+import { timedRun } from "./timed-run.js";
 
 export interface DemoOptions {
   /** Where the lake is made; that of an earlier demonstration is deleted first. */
@@ -31,7 +33,7 @@ export interface DemoOptions {
 
 /**
  * Builds a lake on the local disk, puts questions to its indexes and by full scans, breaks its rules, changes it, reopens it,
- * and asks again. What has to hold is in the report.
+ * asks again, and does the like in SQL. What has to hold is in the report.
  */
 export async function runDemo({ folder, flightRows }: DemoOptions, report: Report): Promise<void> {
   const startedMs = performance.now();
@@ -61,6 +63,7 @@ export async function runDemo({ folder, flightRows }: DemoOptions, report: Repor
     report.doing("closing and opening again");
   }
   await reopen(lake, places.store, flightRows, report);
+  await tellSql(lake, places.store, flightRows, report);
   const seconds = (performance.now() - startedMs) / 1000;
   report.line();
   const { comparisons, facts } = report;
@@ -72,14 +75,8 @@ export async function runDemo({ folder, flightRows }: DemoOptions, report: Repor
   );
   const store = join(folder, "store");
   report.line("Look around:");
-  for (const command of [`tables ${store}`, `lookup ${store} flights_id 4711`, "--help"])
+  for (const command of [`tables ${store}`, `lookup ${store} flights_id 4711`, `sql ${store}`, "--help"])
     report.line(`  npx moraine ${command}`);
-}
-
-async function timed<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly elapsedMs: number }> {
-  const startedMs = performance.now();
-  const value = await work();
-  return { value, elapsedMs: performance.now() - startedMs };
 }
 
 interface FlightFile extends RegisteredDataFile {
@@ -100,9 +97,9 @@ async function fillLake(
     "Real data: US flights of 2001 (Bureau of Transportation Statistics) and airports, from the npm package vega-datasets",
   );
   report.doing("reading the data sets");
-  const loaded = await timed(() => loadSources(duckDb, folders.sources, flightRows));
+  const loaded = await timedRun(() => loadSources(duckDb, folders.sources, flightRows));
   report.step(`${countText(flightRows)} flights and the airports read by DuckDB`, loaded.elapsedMs);
-  const created = await timed(() => createTables(catalog, duckDb, folders.data));
+  const created = await timedRun(() => createTables(catalog, duckDb, folders.data));
   report.step(
     "2 tables; unique indexes on flight_id and iata, others on (origin, delay DESC) and state",
     created.elapsedMs,
@@ -119,13 +116,13 @@ async function fillLake(
     const rowCount = Math.min(perFile, flightRows - firstFlight + 1);
     const range = `flight_id BETWEEN ${firstFlight} AND ${firstFlight + rowCount - 1}`;
     report.doing(`writing Parquet file ${at + 1} of ${demoLimits.flightFiles}`);
-    const written = await timed(() =>
+    const written = await timedRun(() =>
       writeFlights(lake, path, `SELECT * FROM flight_source WHERE ${range} ORDER BY flight_id`),
     );
     report.doing(
       `registering Parquet file ${at + 1} of ${demoLimits.flightFiles}, with ${countText(2 * rowCount)} index entries`,
     );
-    const registered = await timed(() => registerFlights(lake, path, rowCount));
+    const registered = await timedRun(() => registerFlights(lake, path, rowCount));
     files.push({ ...registered.value, path, rowCount, firstFlight });
     writeMs += written.elapsedMs;
     registerMs += registered.elapsedMs;
@@ -137,10 +134,10 @@ async function fillLake(
     registerMs,
   );
   report.doing("inserting the airports");
-  const airports = await timed(() => insertInline(lake, lake.airports, "SELECT * FROM airport_source"));
+  const airports = await timedRun(() => insertInline(lake, lake.airports, "SELECT * FROM airport_source"));
   report.step("airports kept inline, inside the catalog, without a data file", airports.elapsedMs);
   const late = `SELECT * REPLACE (flight_id + ${flightRows} AS flight_id) FROM flight_source ORDER BY flight_id LIMIT ${demoLimits.inlineFlights}`;
-  const inlined = await timed(() => insertInline(lake, lake.flights, late));
+  const inlined = await timedRun(() => insertInline(lake, lake.flights, late));
   report.step(
     `${demoLimits.inlineFlights} more flights inline: one table in files and inside the catalog`,
     inlined.elapsedMs,
@@ -226,7 +223,7 @@ async function changeRows(lake: Lake, files: readonly FlightFile[], flightRows: 
   report.section("Deletes, and reinsertion of what was deleted");
   const file = files[1] ?? files[0];
   if (file === undefined) return;
-  const deleted = await timed(() => deleteFromFile(lake, file, file.path, file.rowCount));
+  const deleted = await timedRun(() => deleteFromFile(lake, file, file.path, file.rowCount));
   report.step(
     `${countText(deleted.value)} flights of ${file.path} deleted by a delete file that DuckDB wrote`,
     deleted.elapsedMs,
@@ -238,7 +235,7 @@ async function changeRows(lake: Lake, files: readonly FlightFile[], flightRows: 
     { length: demoLimits.reinsertedFlights },
     (_, at) => file.firstFlight + at * demoLimits.rowsPerDelete,
   );
-  const back = await timed(() =>
+  const back = await timedRun(() =>
     insertInline(
       lake,
       flights,
@@ -252,7 +249,7 @@ async function changeRows(lake: Lake, files: readonly FlightFile[], flightRows: 
   const every = await catalog.recentRows({ table: flights.id });
   const victims: RowId[] = every.filter((_, at) => at % 7 === 3).map(({ rowId }) => rowId);
   const [seattle] = await catalog.indexLookup({ index: indexes.airportsByCode, key: ["SEA"] });
-  const inlineDeletes = await timed(() =>
+  const inlineDeletes = await timedRun(() =>
     catalog.commit((tx) => {
       for (const rowId of victims) tx.inlineDelete({ table: flights.id, rowId });
       if (seattle === undefined) return;
@@ -281,7 +278,7 @@ async function flush(lake: Lake, report: Report): Promise<void> {
   );
   for (const table of [lake.flights, lake.airports]) {
     report.doing(`flushing ${table.name}`);
-    const flushed = await timed(() => lake.catalog.flushInlined({ table: table.id }));
+    const flushed = await timedRun(() => lake.catalog.flushInlined({ table: table.id }));
     report.step(`${countText(flushed.value.rowCount)} rows of ${table.name}`, flushed.elapsedMs);
     const left = await lake.catalog.recentRows({ table: table.id });
     report.fact(`${table.name} has no inline rows left`, left.length === 0);
@@ -290,9 +287,9 @@ async function flush(lake: Lake, report: Report): Promise<void> {
 
 /** Reads what is on the disk, by a new handle. */
 async function reopen(lake: Lake, store: string, flightRows: number, report: Report): Promise<void> {
-  const opened = await timed(() => Catalog.openReadOnly({ store }));
+  const opened = await timedRun(() => Catalog.openReadOnly({ store }));
   await using catalog = opened.value;
-  const first = await timed(() => catalog.indexLookup({ index: lake.indexes.flightsById, key: [4711] }));
+  const first = await timedRun(() => catalog.indexLookup({ index: lake.indexes.flightsById, key: [4711] }));
   await askAll(
     lake,
     catalog,

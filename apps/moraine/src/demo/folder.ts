@@ -85,6 +85,6 @@ function isRunningThere(root: string, { pid }: Holder): StoreLockedError {
 
 function isWrittenTo(store: string, { pid, command }: Holder): StoreLockedError {
   return new StoreLockedError(`process ${pid} (${command}) is writing to ${store}, which a demonstration makes anew`, {
-    remedy: "End that process, or name another folder with --folder.",
+    remedy: "End that process, a service with `moraine stop <store>`, or name another folder with --folder.",
   });
 }

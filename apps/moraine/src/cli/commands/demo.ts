@@ -15,7 +15,7 @@ export function addDemo(program: Command, context: Context): void {
     .command("demo")
     .summary("build a lake of real flights, ask its indexes and check every answer by a full scan")
     .description(
-      "Builds a lake on the local disk out of real data, asks its indexes, answers the same questions by full scans with DuckDB, and fails when an answer differs. Needs the packages @duckdb/node-api and vega-datasets.",
+      "Builds a lake on the local disk out of real data, asks its indexes, answers the same questions by full scans with DuckDB, and fails when an answer differs. Then it does the like in SQL, where moraine's DuckDB extension is built and DuckLake can be had. Needs the packages @duckdb/node-api and vega-datasets.",
     )
     .option(
       "--folder <path>",
