@@ -80,7 +80,7 @@ async function read(
 ): Promise<{ kind: string; keys: RowBatch[]; flags: string[] }> {
   lake.service.take();
   await lake.rows(call(name, index, rest));
-  const [, request] = lake.service.take();
+  const request = lake.service.take().at(-1);
   if (request?.type !== "read_index") throw new Error("asked for no rows");
   const flags = Object.entries(request.flags).flatMap(([flag, isSet]) => (isSet ? [flag] : []));
   return { kind: request.kind, keys: [...request.keys], flags };
@@ -125,7 +125,7 @@ describe.skipIf(!extensionAvailable)("what is asked and answered", () => {
 
   test.each(["[]", "NULL", "[NULL]", "[NULL]::INTEGER[]"])("moraine_index_in(%s) has no rows", async (list) => {
     expect(await lake.rows(call("in", "by_a", list))).toEqual([]);
-    expect(lake.service.take().map(({ type }) => type)).toEqual(["describe_index"]);
+    expect(lake.service.take().filter(({ type }) => type !== "describe_index")).toEqual([]);
   });
 
   test("moraine_index_range", async () => {
@@ -212,7 +212,7 @@ describe.skipIf(!extensionAvailable)("values are cast as DuckDB casts them", () 
     ["lookup", "none", "1", 'table "t" has no index "none"'],
   ])("moraine_index_%s on %s refuses %s", async (name, index, rest, message) => {
     expect(await lake.failure(call(name, index, rest))).toContain(message);
-    expect(lake.service.take().map(({ type }) => type)).toEqual(["describe_index"]);
+    expect(lake.service.take().filter(({ type }) => type !== "describe_index")).toEqual([]);
   });
 
   test("an error holds no value", async () => {
@@ -244,7 +244,7 @@ describe.skipIf(!extensionAvailable)("no result outlives the transaction that as
     }
     lake.service.take();
     await lake.rows("EXECUTE given(3, 'y')");
-    expect(lake.service.take()[1]).toMatchObject({ keys: [keys(["BIGINT", 3n], ["VARCHAR", "y"])] });
+    expect(lake.service.take().at(-1)).toMatchObject({ keys: [keys(["BIGINT", 3n], ["VARCHAR", "y"])] });
     expect(await lake.rows("EXECUTE given(NULL, NULL)")).toEqual([]);
   });
 
@@ -271,17 +271,32 @@ describe.skipIf(!extensionAvailable)("no result outlives the transaction that as
   test("the snapshot is the one that the transaction has pinned", async () => {
     const snapshots = async (): Promise<unknown[]> => {
       await lake.rows(call("lookup", "by_a", "1"));
-      return lake.service.take().map((request) => (request as { snapshot?: bigint }).snapshot);
+      return [...new Set(lake.service.take().map((request) => (request as { snapshot?: bigint }).snapshot))];
     };
     const [before] = await snapshots();
     await lake.connection.run("BEGIN");
-    expect(await snapshots()).toEqual([before, before]);
+    expect(await snapshots()).toEqual([before]);
     const other = await lake.connect();
     await other.run("INSERT INTO lake.t VALUES (1, 'x')");
     other.closeSync();
-    expect(await snapshots()).toEqual([before, before]);
+    expect(await snapshots()).toEqual([before]);
     await lake.connection.run("COMMIT");
-    expect(await snapshots()).toEqual([(before as bigint) + 1n, (before as bigint) + 1n]);
+    expect(await snapshots()).toEqual([(before as bigint) + 1n]);
+  });
+
+  test("what an index looks like is asked once, and again when the lake has changed", async () => {
+    const asked = async (index: string): Promise<string[]> => {
+      await lake.rows(call("lookup", index, "1"));
+      return lake.service.take().map(({ type }) => type);
+    };
+    for (let round = 1; round <= 2; round++) {
+      await lake.connection.run(`INSERT INTO lake.t VALUES (${round}, 'x')`);
+      expect(await asked("by_a")).toEqual(["describe_index", "read_index"]);
+      expect(await asked("by_a")).toEqual(["read_index"]);
+      expect(await asked("by_m")).toEqual(["describe_index", "read_index"]);
+      expect(await asked("by_m")).toEqual(["read_index"]);
+      expect(await asked("by_a")).toEqual(["read_index"]);
+    }
   });
 });
 

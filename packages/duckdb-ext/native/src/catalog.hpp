@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client.hpp"
+#include "index_service.hpp"
 
 #include "duckdb/catalog/duck_catalog.hpp"
 #include "duckdb/storage/storage_extension.hpp"
@@ -20,6 +21,10 @@ public:
 
 	Attachment &GetAttachment() {
 		return *attachment;
+	}
+
+	IndexShapes &Shapes() {
+		return shapes;
 	}
 
 	bool HasConflictingAttachOptions(const duckdb::string &other_path, const duckdb::AttachOptions &options) override;
@@ -54,6 +59,7 @@ private:
 	//! As the user wrote it behind `moraine:`.
 	std::string path;
 	duckdb::unique_ptr<Attachment> attachment;
+	IndexShapes shapes;
 	//! Whether the storage has the store's path.
 	std::atomic<bool> shows_path {false};
 };

@@ -33,7 +33,7 @@ public:
 	shared_ptr<AnsweredRows> Ask(ClientContext &context) const override {
 		auto lake = RequireLake(context, function, catalog);
 		auto snapshot = PinnedSnapshot(context, lake);
-		auto shape = DescribeIndex(context, lake.service, snapshot, name);
+		auto shape = DescribeIndex(context, lake, snapshot, name);
 		IndexRead read;
 		read.kind = kind;
 		read.reverse = reverse;

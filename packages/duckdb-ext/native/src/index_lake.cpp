@@ -1,6 +1,7 @@
 #include "index_lake.hpp"
 
 #include "catalog.hpp"
+#include "transaction_manager.hpp"
 
 #include "duckdb/catalog/catalog.hpp"
 #include "duckdb/catalog/catalog_entry/table_function_catalog_entry.hpp"
@@ -72,7 +73,7 @@ static unique_ptr<Lake> FindLake(ClientContext &context, AttachedDatabase &datab
 		return nullptr;
 	}
 	auto metadata = MetadataOf(context, database);
-	return metadata ? make_uniq<Lake>(Lake {database, metadata->GetAttachment()}) : nullptr;
+	return metadata ? make_uniq<Lake>(Lake {database, *metadata, metadata->GetAttachment()}) : nullptr;
 }
 
 unique_ptr<Lake> FindLake(ClientContext &context, Catalog &catalog) {
@@ -100,7 +101,7 @@ Lake RequireLake(ClientContext &context, const string &function, const string &n
 		}
 		auto used = manager.GetDatabase(context, candidate->GetName());
 		if (used && MetadataOf(context, *used) == metadata) {
-			return Lake {*used, metadata->GetAttachment()};
+			return Lake {*used, *metadata, metadata->GetAttachment()};
 		}
 	}
 	throw BinderException("%s: catalog \"%s\" holds the metadata of a lake that is not attached", function, name);
@@ -132,6 +133,11 @@ uint64_t PinnedSnapshot(ClientContext &context, const Lake &lake) {
 		throw InternalException("ducklake_current_snapshot answered %llu rows", chunk.size());
 	}
 	return chunk.GetValue(0, 0).GetValue<uint64_t>();
+}
+
+IndexShape DescribeIndex(ClientContext &context, const Lake &lake, uint64_t snapshot, const IndexName &name) {
+	auto &transactions = lake.metadata.GetAttached().GetTransactionManager().Cast<FollowingTransactionManager>();
+	return lake.metadata.Shapes().Describe(context, lake.service, transactions.Revision(), snapshot, name);
 }
 
 } // namespace moraine

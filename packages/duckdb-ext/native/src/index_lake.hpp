@@ -1,7 +1,7 @@
 // Which attached catalogs are lakes of ours, and the snapshot that a transaction reads in one.
 #pragma once
 
-#include "client.hpp"
+#include "index_service.hpp"
 
 #include "duckdb/main/attached_database.hpp"
 
@@ -10,6 +10,7 @@ namespace moraine {
 //! A `ducklake` catalog whose metadata catalog is ours. Valid as long as the transaction that found it.
 struct Lake {
 	duckdb::AttachedDatabase &database;
+	class MoraineCatalog &metadata;
 	Attachment &service;
 };
 
@@ -19,6 +20,8 @@ duckdb::unique_ptr<Lake> FindLake(duckdb::ClientContext &context, duckdb::Catalo
 Lake RequireLake(duckdb::ClientContext &context, const std::string &function, const std::string &name);
 //! The DuckLake snapshot in which this transaction reads the lake. Pins one if it had none.
 uint64_t PinnedSnapshot(duckdb::ClientContext &context, const Lake &lake);
+//! What the index looks like in that snapshot. Asks the service where it has not been asked since the lake has changed.
+IndexShape DescribeIndex(duckdb::ClientContext &context, const Lake &lake, uint64_t snapshot, const IndexName &name);
 //! Whether the catalog holds a lake's metadata.
 bool IsMetadataCatalog(duckdb::Catalog &catalog);
 

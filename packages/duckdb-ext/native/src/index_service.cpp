@@ -77,6 +77,29 @@ IndexShape DescribeIndex(ClientContext &context, Attachment &service, uint64_t s
 	return shape;
 }
 
+IndexShape IndexShapes::Describe(ClientContext &context, Attachment &service, optional_idx revision, uint64_t snapshot,
+                                 const IndexName &name) {
+	Key key(name.schema, name.table, name.index);
+	{
+		std::lock_guard<std::mutex> guard(lock);
+		if (of_revision != revision || of_snapshot != snapshot) {
+			shapes.clear();
+			of_revision = revision;
+			of_snapshot = snapshot;
+		}
+		auto known = shapes.find(key);
+		if (known != shapes.end()) {
+			return known->second;
+		}
+	}
+	auto shape = DescribeIndex(context, service, snapshot, name);
+	std::lock_guard<std::mutex> guard(lock);
+	if (revision.IsValid() && of_revision == revision && of_snapshot == snapshot) {
+		shapes[key] = shape;
+	}
+	return shape;
+}
+
 shared_ptr<AnsweredRows> ReadIndex(ClientContext &context, Attachment &service, uint64_t snapshot, uint64_t index,
                                    const IndexRead &read) {
 	auto frame = FrameWriter::ForAttachment(FrameKind::READ_INDEX);

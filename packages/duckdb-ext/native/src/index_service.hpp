@@ -3,6 +3,8 @@
 
 #include "client.hpp"
 
+#include <tuple>
+
 namespace moraine {
 
 //! An index as a statement names it.
@@ -64,6 +66,24 @@ void CreateIndex(duckdb::ClientContext &context, Attachment &service, const Inde
 void DropIndex(duckdb::ClientContext &context, Attachment &service, const std::string &schema, const std::string &index,
                bool if_exists);
 IndexShape DescribeIndex(duckdb::ClientContext &context, Attachment &service, uint64_t snapshot, const IndexName &name);
+
+//! The shapes of indexes that were asked for last: a lookup without them takes two questions. They are those of one
+//! revision and snapshot, and forgotten with the next: indexes are made and dropped without a snapshot of their own.
+class IndexShapes {
+public:
+	//! As DescribeIndex. `revision` is what the attachment stands at; without one it is asked each time.
+	IndexShape Describe(duckdb::ClientContext &context, Attachment &service, duckdb::optional_idx revision,
+	                    uint64_t snapshot, const IndexName &name);
+
+private:
+	using Key = std::tuple<std::string, std::string, std::string>;
+
+	std::mutex lock;
+	duckdb::optional_idx of_revision;
+	uint64_t of_snapshot = 0;
+	std::map<Key, IndexShape> shapes;
+};
+
 //! `row_id BIGINT`, `data_file_id UBIGINT`, in the index's order for ranges.
 duckdb::shared_ptr<AnsweredRows> ReadIndex(duckdb::ClientContext &context, Attachment &service, uint64_t snapshot,
                                            uint64_t index, const IndexRead &read);

@@ -42,6 +42,11 @@ void FollowingTransactionManager::Load(optional_ptr<ClientContext> context) {
 	CatchUp(context, false);
 }
 
+optional_idx FollowingTransactionManager::Revision() {
+	std::lock_guard<std::mutex> guard(state_lock);
+	return revision;
+}
+
 void FollowingTransactionManager::HidePath() {
 	db.GetCatalog().Cast<MoraineCatalog>().HidePath();
 }

@@ -28,6 +28,9 @@ public:
 	//! Ends the attachment, unless transactions still need it: then it ends with the last connection.
 	void Detach();
 
+	//! What the copy stands at; absent before the lake exists.
+	duckdb::optional_idx Revision();
+
 	//! Throws what the service says when the store cannot be followed: stale tables are not read as if they were fresh.
 	duckdb::Transaction &StartTransaction(duckdb::ClientContext &context) override;
 	duckdb::ErrorData CommitTransaction(duckdb::ClientContext &context, duckdb::Transaction &transaction) override;
