@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LakeService, serveConnection, StoreOpener } from "../src/index.js";
-import { loadExtensions } from "./support/extensions.js";
+import { loadExtensions } from "./extensions.js";
 import { listenFor } from "./support/scripted-service.js";
 
 /** A service in this process that tells of loads, and does something between a commit and its answer. */
