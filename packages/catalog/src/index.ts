@@ -40,6 +40,7 @@ export type { DeletedFileRow } from "./inline/deleted-file-rows.js";
 export type { RevisionListener } from "./rows/follow-revisions.js";
 export type { RowLoad } from "./rows/serve-load.js";
 export {
+  type IndexRead,
   ReadScope,
   type RecentRowArguments,
   type RecentRowsArguments,

@@ -68,6 +68,17 @@ const scanInlineNames: Names<ScanInlineArguments> = { table: true, scan: true };
 const headScanNames: Names<Exclude<InlineScan, { readonly start: bigint }>> = { kind: true, at: true };
 const spanScanNames: Names<Extract<InlineScan, { readonly start: bigint }>> = { kind: true, start: true, at: true };
 
+/** A read of an index, by the method of `ReadScope` that it belongs to. */
+export type IndexRead =
+  | { readonly kind: "lookup"; readonly args: IndexLookupArguments }
+  | { readonly kind: "in"; readonly args: IndexLookupManyArguments }
+  | { readonly kind: "range"; readonly args: IndexRangeArguments }
+  | { readonly kind: "nulls"; readonly args: IndexNullsArguments };
+
+function rowIdsOf(ids: BigUint64Array): RowId[] {
+  return Array.from(ids) as RowId[];
+}
+
 /**
  * One cut of the catalog: its entities, its inline rows and its index entries, all of the same revision. Release it when done:
  * a cut that is held keeps the store from reclaiming what it shows.
@@ -106,23 +117,34 @@ export class ReadScope implements Disposable {
   }
 
   async indexLookup(args: IndexLookupArguments): Promise<RowId[]> {
-    return await runLookup(this.#open(), readableIndex(this.#state, args, lookupNames, this.#contexts), args.key);
+    return rowIdsOf(await this.indexRowIds({ kind: "lookup", args }));
   }
 
   async indexLookupMany(args: IndexLookupManyArguments): Promise<RowId[]> {
-    return await runLookupMany(
-      this.#open(),
-      readableIndex(this.#state, args, lookupManyNames, this.#contexts),
-      args.keys,
-    );
+    return rowIdsOf(await this.indexRowIds({ kind: "in", args }));
   }
 
   async indexRange(args: IndexRangeArguments): Promise<RowId[]> {
-    return await runRange(this.#open(), readableIndex(this.#state, args, rangeNames, this.#contexts), args);
+    return rowIdsOf(await this.indexRowIds({ kind: "range", args }));
   }
 
   async indexNulls(args: IndexNullsArguments): Promise<RowId[]> {
-    return await runNulls(this.#open(), readableIndex(this.#state, args, nullsNames, this.#contexts), args);
+    return rowIdsOf(await this.indexRowIds({ kind: "nulls", args }));
+  }
+
+  /** What one of the four gives, for who wants no object for each row. */
+  async indexRowIds(read: IndexRead): Promise<BigUint64Array> {
+    const [state, view, contexts] = [this.#state, this.#open(), this.#contexts];
+    switch (read.kind) {
+      case "lookup":
+        return await runLookup(view, readableIndex(state, read.args, lookupNames, contexts), read.args.key);
+      case "in":
+        return await runLookupMany(view, readableIndex(state, read.args, lookupManyNames, contexts), read.args.keys);
+      case "range":
+        return await runRange(view, readableIndex(state, read.args, rangeNames, contexts), read.args);
+      case "nulls":
+        return await runNulls(view, readableIndex(state, read.args, nullsNames, contexts), read.args);
+    }
   }
 
   /**

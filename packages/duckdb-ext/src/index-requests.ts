@@ -1,10 +1,9 @@
-import type { ReadScope } from "@moraine/catalog";
+import type { IndexRead, ReadScope } from "@moraine/catalog";
 import {
   type IndexId,
   InvalidArgumentError,
   NotFoundError,
   parseColumnType,
-  type RowId,
   type SchemaId,
   type TableId,
 } from "@moraine/codec";
@@ -13,7 +12,7 @@ import { indexOptions } from "./index-options.js";
 import { keyRows } from "./key-values.js";
 import type { FollowedLake } from "./lake.js";
 import { locateRows } from "./locate-rows.js";
-import { booleanColumn, integerColumn, textColumn } from "./scalar-columns.js";
+import { booleanColumn, integerColumn, nullColumn, textColumn, wordColumn } from "./scalar-columns.js";
 import type { MessageOf } from "./wire/messages.js";
 
 type Snapshot = ReadScope["snapshot"];
@@ -139,34 +138,33 @@ export function listIndexes(scope: ReadScope, request: MessageOf<"list_indexes">
 }
 
 export async function readIndex(scope: ReadScope, request: MessageOf<"read_index">): Promise<MessageOf<"row_ids">> {
-  const rowIds = await rowIdsOf(scope, request);
+  const rowIds = await scope.indexRowIds(indexReadOf(request));
   const files = await locateRows(scope, request.index as IndexId, rowIds);
-  return {
-    type: "row_ids",
-    batch: { rows: rowIds.length, columns: [integerColumn("BIGINT", rowIds), integerColumn("UBIGINT", files)] },
-  };
+  const fileColumn = files === undefined ? nullColumn("UBIGINT", rowIds.length) : integerColumn("UBIGINT", files);
+  return { type: "row_ids", batch: { rows: rowIds.length, columns: [wordColumn("BIGINT", rowIds), fileColumn] } };
 }
 
-async function rowIdsOf(scope: ReadScope, request: MessageOf<"read_index">): Promise<RowId[]> {
+function indexReadOf(request: MessageOf<"read_index">): IndexRead {
   const index = request.index as IndexId;
   const { lowerInclusive, upperInclusive, reverse } = request.flags;
   switch (request.kind) {
     case "lookup":
-      return await scope.indexLookup({ index, key: onlyRow(request, 1, 0) });
+      return { kind: "lookup", args: { index, key: onlyRow(request, 1, 0) } };
     case "in":
-      return await scope.indexLookupMany({ index, keys: keyRows(onlyBatch(request, 1, 0)) });
+      return { kind: "in", args: { index, keys: keyRows(onlyBatch(request, 1, 0)) } };
     case "range": {
       const lower = onlyRow(request, 2, 0);
       const upper = onlyRow(request, 2, 1);
-      return await scope.indexRange({
+      const args = {
         index,
         reverse,
         ...(lower.length === 0 ? {} : { lower: { values: lower, inclusive: lowerInclusive } }),
         ...(upper.length === 0 ? {} : { upper: { values: upper, inclusive: upperInclusive } }),
-      });
+      };
+      return { kind: "range", args };
     }
     case "nulls":
-      return await scope.indexNulls({ index, reverse, prefix: onlyRow(request, 1, 0) });
+      return { kind: "nulls", args: { index, reverse, prefix: onlyRow(request, 1, 0) } };
   }
 }
 

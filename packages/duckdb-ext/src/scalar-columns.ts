@@ -9,6 +9,18 @@ export function integerColumn(type: "BIGINT" | "UBIGINT", values: readonly (bigi
   return columnOf(type, values, new Uint8Array(numbers.buffer));
 }
 
+/** A column of 64-bit integers that are all there. */
+export function wordColumn(type: "BIGINT" | "UBIGINT", values: BigUint64Array): ColumnData {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  return { type, rows: values.length, validity: undefined, values: bytes, offsets: undefined, children: [] };
+}
+
+/** A column of 64-bit integers of which none is there. */
+export function nullColumn(type: "BIGINT" | "UBIGINT", rows: number): ColumnData {
+  const validity = new Uint8Array(Math.ceil(rows / 8));
+  return { type, rows, validity, values: new Uint8Array(8 * rows), offsets: undefined, children: [] };
+}
+
 export function textColumn(values: readonly string[]): ColumnData {
   const parts = values.map((value) => utf8.encode(value));
   const offsets = new Uint32Array(values.length + 1);

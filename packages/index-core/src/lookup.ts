@@ -1,7 +1,14 @@
 import { equalityPrefix, type IndexLayout, type IndexValue, prefixEnd } from "@moraine/codec";
 import { absent, packKey, type PackedKeys, type PackedValues, type ReadView } from "@moraine/store";
+import { keysInOrder, scanDense } from "./dense-scan.js";
 import { KeyTable } from "./key-table.js";
-import { lookupProbeKeys, lookupProbeWindowKeys, lookupScanConcurrency } from "./limits.js";
+import {
+  denseScanKeys,
+  lookupProbeKeys,
+  lookupProbeWindowKeys,
+  lookupScanConcurrency,
+  sparseRunsWithoutTry,
+} from "./limits.js";
 import { rowIdBytes, RowIdList, sortedDistinct } from "./row-id-words.js";
 import { partsSideBySide, sideBySide } from "./side-by-side.js";
 import { appendRowId, wrongValue } from "./stored-row-ids.js";
@@ -40,7 +47,8 @@ export async function lookup(
 
 /**
  * Row ids of all rows under any of the keys, ascending and without repeats. Each different key is read once, in windows
- * of point reads under a unique index, by prefix scans at bounded concurrency otherwise. No keys: no rows.
+ * of point reads under a unique index; otherwise by scans over many neighbouring keys where they lie close together, and of
+ * single keys at bounded concurrency where not. No keys: no rows.
  */
 export async function lookupMany(
   view: ReadView,
@@ -81,12 +89,27 @@ async function probeAll(view: ReadView, keys: KeyTable, found: RowIdList): Promi
 }
 
 async function scanAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
+  const order = keysInOrder(keys);
   let hits = 0;
-  await sideBySide(keys.count, lookupScanConcurrency, async (key) => {
-    const prefix = keys.keyBytes.subarray(keys.keyStart(key), keys.keyEnd(key));
-    if (await scanPrefix(view, prefix, found)) hits++;
-  });
-  return { hits, peakInFlight: Math.min(keys.count, lookupScanConcurrency) };
+  let sparseRuns = 0;
+  let peakInFlight = 0;
+  for (let first = 0; first < order.length; first += denseScanKeys) {
+    let run = order.subarray(first, first + denseScanKeys);
+    if (run.length === denseScanKeys && sparseRuns === 0) {
+      const dense = await scanDense(view, keys, run, found);
+      hits += dense.hits;
+      peakInFlight = Math.max(peakInFlight, 1);
+      run = run.subarray(dense.done);
+      if (run.length > 0) sparseRuns = sparseRunsWithoutTry;
+    } else if (sparseRuns > 0) sparseRuns--;
+    peakInFlight = Math.max(peakInFlight, Math.min(run.length, lookupScanConcurrency));
+    await sideBySide(run.length, lookupScanConcurrency, async (at) => {
+      const key = run[at]!;
+      const prefix = keys.keyBytes.subarray(keys.keyStart(key), keys.keyEnd(key));
+      if (await scanPrefix(view, prefix, found)) hits++;
+    });
+  }
+  return { hits, peakInFlight };
 }
 
 /** Appends the rows of one value of a multi-shaped index; whether there were any. */

@@ -210,6 +210,29 @@ describe("lookupMany", () => {
     });
   });
 
+  it.each([
+    ["close together", 1, 3_000],
+    ["with a few rows of other keys between them", 7, 3_000],
+    ["far from each other", 40, 700],
+    ["close together and then far from each other", 0, 1_500],
+  ])("finds the rows of many keys of a non-unique index that lie %s", async (_, step, count) => {
+    await withStore(async (store) => {
+      const rows = [...Array(30_000).keys()].map((row): [bigint[], number] => [[BigInt(row >> 1)], row]);
+      await commit(store, change(m, { add: rows }));
+      const valueAt = (i: number): number => (step > 0 ? i * step : i < 700 ? i : 700 + (i - 700) * 50);
+      const values = [...Array(count).keys()].map(valueAt);
+      const keys = values.map((value) => [BigInt(value)]).toReversed();
+      const report = emptyReport();
+      const view = new CountingView(store);
+      const found = await lookupMany(view, m, equalityPrefixes(m, [...keys, ...keys.slice(0, 5)]), report);
+      const present = values.filter((value) => value < 15_000);
+      expect([...found]).toEqual(present.flatMap((value) => [BigInt(2 * value), BigInt(2 * value + 1)]));
+      expect(report).toMatchObject({ distinct: count, hits: present.length, misses: count - present.length });
+      expect(view.inFlight).toBe(0);
+      if (step === 1) expect(view.scans.length).toBeLessThan(count / 4);
+    });
+  });
+
   it("stops starting scans once one has failed, and settles the others first", async () => {
     await withStore(async (store) => {
       const view = new CountingView(store);

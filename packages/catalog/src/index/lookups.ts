@@ -6,7 +6,6 @@ import {
   type IndexValue,
   InvalidArgumentError,
   NotFoundError,
-  type RowId,
   type SnapshotId,
   UnsupportedError,
 } from "@moraine/codec";
@@ -122,11 +121,15 @@ export function readableIndex<T extends IndexTarget>(
   return context;
 }
 
-export async function runLookup(view: ReadView, context: IndexContext, key: readonly unknown[]): Promise<RowId[]> {
+export async function runLookup(
+  view: ReadView,
+  context: IndexContext,
+  key: readonly unknown[],
+): Promise<BigUint64Array> {
   const values = keyValues(context, key, { argument: "key" });
   refuseNulls(values, { argument: "key" });
   const began = lookupChannel.hasSubscribers ? performance.now() : undefined;
-  const found = rowIds(await lookup(view, context.layout, values));
+  const found = await lookup(view, context.layout, values);
   if (began !== undefined) {
     const hits = found.length > 0 ? 1 : 0;
     publishLookup(context, began, found, { requested: 1, distinct: 1, hits, misses: 1 - hits, peakInFlight: 1 });
@@ -138,16 +141,16 @@ export async function runLookupMany(
   view: ReadView,
   context: IndexContext,
   keys: readonly (readonly unknown[])[],
-): Promise<RowId[]> {
+): Promise<BigUint64Array> {
   const values = checkArray(keys, "keys").map((key, at) => keyValues(context, key, { argument: "keys", at }));
   const began = lookupChannel.hasSubscribers ? performance.now() : undefined;
   const report: LookupReport = { requested: 0, distinct: 0, hits: 0, misses: 0, peakInFlight: 0 };
-  const found = rowIds(await lookupMany(view, context.layout, equalityPrefixes(context.layout, values), report));
+  const found = await lookupMany(view, context.layout, equalityPrefixes(context.layout, values), report);
   if (began !== undefined) publishLookup(context, began, found, { ...report, requested: values.length });
   return found;
 }
 
-function publishLookup(context: IndexContext, began: number, found: readonly RowId[], report: LookupReport): void {
+function publishLookup(context: IndexContext, began: number, found: BigUint64Array, report: LookupReport): void {
   const event: LookupEvent = {
     index: context.layout.indexId,
     ...report,
@@ -157,14 +160,22 @@ function publishLookup(context: IndexContext, began: number, found: readonly Row
   lookupChannel.publish(event);
 }
 
-export async function runRange(view: ReadView, context: IndexContext, args: IndexRangeArguments): Promise<RowId[]> {
+export async function runRange(
+  view: ReadView,
+  context: IndexContext,
+  args: IndexRangeArguments,
+): Promise<BigUint64Array> {
   const lower = boundOf(context, args.lower, "lower");
   const upper = boundOf(context, args.upper, "upper");
   const reverse = checkOptionalBoolean(args.reverse, "reverse");
-  return rowIds(await collectRange(view, context.layout, lower, upper, { reverse, limit: args.limit }));
+  return await collectRange(view, context.layout, lower, upper, { reverse, limit: args.limit });
 }
 
-export async function runNulls(view: ReadView, context: IndexContext, args: IndexNullsArguments): Promise<RowId[]> {
+export async function runNulls(
+  view: ReadView,
+  context: IndexContext,
+  args: IndexNullsArguments,
+): Promise<BigUint64Array> {
   const prefix = indexValues(context, args.prefix, { argument: "prefix" });
   if (!prefix.includes(null)) {
     throw new InvalidArgumentError("prefix holds no null", {
@@ -172,7 +183,7 @@ export async function runNulls(view: ReadView, context: IndexContext, args: Inde
     });
   }
   const reverse = checkOptionalBoolean(args.reverse, "reverse");
-  return rowIds(await collectNulls(view, context.layout, prefix, { reverse, limit: args.limit }));
+  return await collectNulls(view, context.layout, prefix, { reverse, limit: args.limit });
 }
 
 function boundOf(context: IndexContext, bound: RangeBound | undefined, argument: string): Bound | undefined {
@@ -228,8 +239,4 @@ function indexValues(context: IndexContext, values: readonly unknown[], path: Va
     converted.push(convertValue(columnType, values[at], path, at));
   }
   return converted;
-}
-
-function rowIds(ids: BigUint64Array): RowId[] {
-  return Array.from(ids) as RowId[];
 }
