@@ -1,4 +1,4 @@
-// `npm start`: set-up, then the demonstration lake.
+// `npm start`: set-up, then the demonstration lake, by the embedding API and in SQL.
 import { isMain } from "./lib/command-line.mjs";
 import { runCommand } from "./lib/run-command.mjs";
 import { workspaceRoot } from "./lib/workspace.mjs";
