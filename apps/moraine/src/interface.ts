@@ -2088,6 +2088,8 @@ export interface OpenedDuckDb extends AsyncDisposable {
   readonly instance: DuckDBInstance;
   /** Closes the connection and the instance. Leaves nothing of the lake open. */
   close(): void;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

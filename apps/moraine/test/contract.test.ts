@@ -69,8 +69,8 @@ describe("the contract", () => {
           Same<VerbResults<contract.Transaction>, VerbResults<Omit<engine.Transaction, "end" | "recordDataPath">>>,
           Same<VerbArguments<contract.CatalogSnapshot>, VerbArguments<Snapshot>>,
           Same<VerbResults<contract.CatalogSnapshot>, VerbResults<Snapshot>>,
-          Same<VerbArguments<contract.ReadScope>, VerbArguments<Omit<engine.ReadScope, "locateRows">>>,
-          Same<keyof contract.ReadScope, Exclude<keyof engine.ReadScope, "locateRows">>,
+          Same<VerbArguments<contract.ReadScope>, VerbArguments<Omit<engine.ReadScope, "locateRows" | "indexRowIds">>>,
+          Same<keyof contract.ReadScope, Exclude<keyof engine.ReadScope, "locateRows" | "indexRowIds">>,
         ]
       >();
     expect(verbs).toBe(true);
