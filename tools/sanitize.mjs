@@ -1,5 +1,6 @@
 // `npm run test:sanitize`: the store's tests with its native part built with AddressSanitizer and
 // UndefinedBehaviorSanitizer. Memory errors in an addon often do no visible harm; here each one is a failure.
+// `sanitize-extension.mjs` does the same with the extension of DuckDB.
 // The short run takes two minutes on two cores: what drives the addon itself, the conformance of every place, and two
 // property tests of the indexes above it. `--long` has all tests of the ordered store and of the indexes, also those that
 // kill processes, cut connections to S3, take rights away or let the writer stall: they spend their time outside of the
@@ -16,21 +17,40 @@ import { runTests } from "./lib/test-run.mjs";
 import { workspaceRoot } from "./lib/workspace.mjs";
 import { setupOrExit } from "./setup.mjs";
 
-/** The tests that drive the native part, by the beginning of their paths. */
-const suites = {
-  short: [
-    "packages/store/test/native/",
-    "packages/store/test/ordered/memory.test.ts",
-    "packages/store/test/ordered/file.test.ts",
-    "packages/store/test/ordered/model.property.test.ts",
-    "packages/store/test/ordered/reader.test.ts",
-    "packages/store/test/ordered/s3.test.ts",
-    "packages/index-core/test/planner.property.test.ts",
-    "packages/index-core/test/range.property.test.ts",
-  ],
-  long: ["packages/store/test/native/", "packages/store/test/ordered/", "packages/index-core/test/"],
-};
-const addonPath = "packages/store/native/build/sanitized/moraine-store.node";
+/**
+ * A native part and its tests.
+ * @typedef {object} SanitizedPart
+ * @property {string} what What messages call it.
+ * @property {string} build The script that builds it with `--sanitize`.
+ * @property {string} file What that builds.
+ * @property {(file: string) => Record<string, string>} environment By which the tests use that file.
+ * @property {readonly string[]} tests Those that drive it, by the beginning of their paths.
+ */
+
+const shortTests = [
+  "packages/store/test/native/",
+  "packages/store/test/ordered/memory.test.ts",
+  "packages/store/test/ordered/file.test.ts",
+  "packages/store/test/ordered/model.property.test.ts",
+  "packages/store/test/ordered/reader.test.ts",
+  "packages/store/test/ordered/s3.test.ts",
+  "packages/index-core/test/planner.property.test.ts",
+  "packages/index-core/test/range.property.test.ts",
+];
+const longTests = ["packages/store/test/native/", "packages/store/test/ordered/", "packages/index-core/test/"];
+
+/**
+ * @param {boolean} long
+ * @returns {SanitizedPart}
+ */
+const storeAddon = (long) => ({
+  what: "the addon",
+  build: "packages/store/native/build.mjs",
+  file: "packages/store/native/build/sanitized/moraine-store.node",
+  // The plain binding, or another addon, is not what is looked at here.
+  environment: (file) => ({ MORAINE_NATIVE: "on", MORAINE_NATIVE_ADDON: file }),
+  tests: long ? longTests : shortTests,
+});
 /** Sanitizers write here, one file a process: a test runner may swallow what a dying worker prints. */
 const reportFolder = ".cache/sanitize";
 /** Everything takes a few times as long. */
@@ -74,11 +94,12 @@ function readReports(root) {
 }
 
 /**
+ * Builds a part with sanitizers and runs its tests.
  * @param {string} root
- * @param {boolean} long
+ * @param {SanitizedPart} part
  * @returns {Promise<import("./lib/tally.mjs").Tally>}
  */
-async function sanitize(root, long) {
+export async function sanitize(root, { what, build, file, environment, tests }) {
   /** @param {string} reason */
   const skip = (reason) => {
     console.log(`sanitize: skipped: ${reason}`);
@@ -86,27 +107,27 @@ async function sanitize(root, long) {
   };
   const sanitizer = findSanitizer();
   if (sanitizer === undefined) return skip("no C++ compiler with AddressSanitizer");
-  rmSync(join(root, addonPath), { force: true });
-  const build = [join(root, "packages/store/native/build.mjs"), "--sanitize"];
-  // The library and the addon must be those of one compiler.
-  const { code: buildCode } = await runCommand(process.execPath, build, { root, env: { CXX: sanitizer.compiler } });
-  if (buildCode !== 0) return { passed: 0, failed: 1, skipped: 0, failures: ["the addon's build with sanitizers"] };
-  if (!existsSync(join(root, addonPath))) return skip("the addon could not be built with sanitizers");
+  const built = join(root, file);
+  rmSync(built, { force: true });
+  // The library and what is built must be those of one compiler.
+  const { code: buildCode } = await runCommand(process.execPath, [join(root, build), "--sanitize"], {
+    root,
+    env: { CXX: sanitizer.compiler },
+  });
+  if (buildCode !== 0) return { passed: 0, failed: 1, skipped: 0, failures: [`the build of ${what} with sanitizers`] };
+  if (!existsSync(built)) return skip(`${what} could not be built with sanitizers`);
 
   rmSync(join(root, reportFolder), { recursive: true, force: true });
   mkdirSync(join(root, reportFolder), { recursive: true });
   const log = `log_path=${join(root, reportFolder, "report")}`;
-  const files = suites[long ? "long" : "short"];
-  console.log(`sanitize: ${files.join(", ")} with ${sanitizer.library}`);
+  console.log(`sanitize: ${tests.join(", ")} with ${sanitizer.library}`);
   const options = [`--testTimeout=${testTimeoutMs}`, `--hookTimeout=${testTimeoutMs}`, "--pool=forks"];
-  const { code, output, tally } = await runTests([...files, ...options], {
+  const { code, output, tally } = await runTests([...tests, ...options], {
     root,
     keep: true,
     limitMs,
     env: {
-      // The plain binding, or another addon, is not what is looked at here.
-      MORAINE_NATIVE: "on",
-      MORAINE_NATIVE_ADDON: join(root, addonPath),
+      ...environment(built),
       LD_PRELOAD: sanitizer.library,
       // Node and SlateDB hold memory until the process ends, on purpose.
       ASAN_OPTIONS: `detect_leaks=0:${log}`,
@@ -127,7 +148,7 @@ async function sanitize(root, long) {
 
 if (isMain(import.meta.url)) {
   await setupOrExit(workspaceRoot);
-  const tally = await sanitize(workspaceRoot, process.argv.includes("--long"));
+  const tally = await sanitize(workspaceRoot, storeAddon(process.argv.includes("--long")));
   closeWith(tally);
   process.exitCode = tally.failed > 0 ? 1 : 0;
 }

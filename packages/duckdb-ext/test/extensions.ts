@@ -9,7 +9,8 @@ const fetchLimitMs = 120_000;
 const base = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
 const cache = join(base, "moraine", `duckdb-${duckdbVersion}-ducklake`);
 const file = join(cache, `duckdb_extension_ducklake/extensions/v${duckdbVersion}/ducklake.duckdb_extension`);
-const extension = fileURLToPath(new URL("../native/build/moraine.duckdb_extension", import.meta.url));
+const built = fileURLToPath(new URL("../native/build/moraine.duckdb_extension", import.meta.url));
+const extension = process.env["MORAINE_EXTENSION"] ?? built;
 
 /**
  * Whether there is an extension to test: it was built, which needs a C++ compiler, and DuckLake is there or can be fetched, which
@@ -27,7 +28,7 @@ function isAvailable(): boolean {
   return lacking === undefined;
 }
 
-/** The statements that load DuckLake and what was built here. */
+/** The statements that load DuckLake and what was built here, or the extension that `MORAINE_EXTENSION` names. */
 export function loadExtensions(): string {
   return `LOAD '${ducklakeExtension()}'; LOAD '${extension}'`;
 }
