@@ -26,7 +26,7 @@ class WatchedService extends LakeService {
   }
 }
 
-const rowCount = 100_000;
+const rowCount = 20_000;
 const slackBytes = 64 * 1024;
 
 let folder: string;
