@@ -117,16 +117,20 @@ export class InlinedCatalog {
   async #leave(tableId: bigint, version: bigint): Promise<void> {
     const name = inlinedDataTable(tableId, version);
     if (this.#dropped.has(name)) return;
-    for await (const block of this.#staging.view.scan(rangeOfPrefix(inlineChunkPrefix(tableId, version)), {
-      limit: 1,
-    })) {
-      if (block.count === 0) continue;
-      throw new ConstraintError(`${name} leaves ducklake_inlined_data_tables and holds rows`, {
-        remedy: "Flush its rows before, or drop the table in the same transaction.",
-      });
-    }
+    await this.#refuseRows(tableId, version);
     this.#dropped.add(name);
     this.#tables.add(tableId);
+  }
+
+  async #refuseRows(tableId: bigint, version: bigint): Promise<void> {
+    const range = rangeOfPrefix(inlineChunkPrefix(tableId, version));
+    for await (const block of this.#staging.view.scan(range, { limit: 1 })) {
+      if (block.count === 0) continue;
+      throw new ConstraintError(
+        `${inlinedDataTable(tableId, version)} leaves ducklake_inlined_data_tables and holds rows`,
+        { remedy: "Flush its rows before, or drop the table in the same transaction." },
+      );
+    }
   }
 
   async #stageTable(tableId: bigint): Promise<void> {
@@ -153,12 +157,15 @@ export class InlinedCatalog {
     if (this.#dropped.has(inlinedDeleteTable(tableId))) await this.#removeFileDeletes(tableId);
     const dropped = records.filter(({ version }) => ends(version));
     if (dropped.length === 0) return;
-    if (records.some(({ version, dropped: gone }) => !gone && !ends(version))) {
-      throw new ConstraintError(`some inlined tables of table ${tableId}, which is dropped, stay`, {
-        remedy: "Let DuckLake's ducklake_expire_snapshots clean up.",
-      });
+    if (records.every(({ version, dropped: gone }) => gone || ends(version))) {
+      await this.#removeTable(tableId);
+      return;
     }
-    await this.#removeTable(tableId);
+    // After a flush DuckLake drops the empty ones that are not the newest, also of a table that old snapshots alone still show.
+    for (const record of dropped) {
+      await this.#refuseRows(tableId, record.version);
+      if (!record.dropped) this.#deregister(tableId, record, records);
+    }
   }
 
   /** Marks a version as dropped. Its schema becomes a reference where another version has the same one. */

@@ -163,3 +163,27 @@ it("rows that belong to nothing stay beside those that do, whatever becomes of t
   await lake.commit(undefined);
   expect(lake.checks).toBe(8);
 });
+
+it("inlined tables of a dropped table may go one after the other, as long as they are empty", async () => {
+  const lake = await FollowedLake.open();
+  const { sql } = lake;
+  const { database } = sql;
+  const table = sql.createTable("t", { a: "int64" });
+  const [first, second] = [1, 2].map(() =>
+    database.createInlined(table, sql.raiseSchemaVersion(), sql.columnsOf(table)),
+  );
+  await lake.commit('created_table:"main"."t"', table);
+  const third = database.createInlined(table, sql.raiseSchemaVersion(), sql.columnsOf(table));
+  database.insert(first!, [sql.takeRowIds(table, 1)[0], sql.snapshot, null, 1n]);
+  await lake.commit(`inlined_insert:${table}`);
+  sql.dropTable(table);
+  await lake.commit(`dropped_table:${table}`);
+  database.dropInlined(second!);
+  await lake.commit(undefined);
+  // The row of this one can still be seen in the past.
+  database.dropInlined(first!);
+  await expect(lake.commit(undefined)).rejects.toThrow(`${first!} leaves ducklake_inlined_data_tables and holds rows`);
+  for (const name of [first!, third]) database.dropInlined(name);
+  await lake.commit(undefined);
+  expect(lake.checks).toBe(5);
+});
