@@ -84,11 +84,20 @@ export class TableFiles {
   /** Ids of a file's rows, dead or alive: those that it embeds, else those that its first one opens. */
   async rowIds(reader: CatalogReader, file: EntityValue["data_file"], positions?: Uint32Array): Promise<bigint[]> {
     const ids: bigint[] = [];
+    for await (const rowIds of this.rowIdBlocks(reader, file, positions)) for (const rowId of rowIds) ids.push(rowId);
+    return ids;
+  }
+
+  /** The same, block by block as they are read. */
+  async *rowIdBlocks(
+    reader: CatalogReader,
+    file: EntityValue["data_file"],
+    positions?: Uint32Array,
+  ): AsyncGenerator<BigUint64Array, void, undefined> {
     for await (const { rowIds } of scanFile(this.source(reader, file), { columns: [], rowIds: "lineage", positions })) {
       if (rowIds === null) throw new Error("a scoped read in lineage mode gave no row ids");
-      for (const rowId of rowIds) ids.push(rowId);
+      yield rowIds;
     }
-    return ids;
   }
 
   /** Positions of a data file's rows that its live delete files and inline file deletes name, but for `unlisted` ones of the latter. */

@@ -37,7 +37,11 @@ export async function deriveFileEntries(context: FileEntriesContext): Promise<vo
   for (const [tableId, fileId] of affected) await deriveEntries(context, tableId, fileId);
 }
 
-function affectedFiles({ staging, fileDeletes }: FileEntriesContext): (readonly [tableId: bigint, fileId: bigint])[] {
+/** The data files that the commit adds, ends or removes, and those of which it changes the dead rows. */
+export function affectedFiles({
+  staging,
+  fileDeletes,
+}: FileEntriesContext): (readonly [tableId: bigint, fileId: bigint])[] {
   const found = new Map<string, readonly [bigint, bigint]>();
   const add = (tableId: bigint, fileId: bigint): unknown => found.set(`${tableId}/${fileId}`, [tableId, fileId]);
   for (const { kind, ids, before, after } of staging.draft.entityChanges()) {
@@ -86,7 +90,8 @@ async function deriveEntries(context: FileEntriesContext, tableId: bigint, fileI
 
 const noPositions = new Uint32Array(0);
 
-async function deadPositionsAfter(
+/** Positions of a file's rows that are dead once the commit has landed. */
+export async function deadPositionsAfter(
   { staging, fileDeletes }: FileEntriesContext,
   store: TableFiles,
   file: DataFile,

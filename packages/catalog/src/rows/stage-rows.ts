@@ -12,6 +12,7 @@ import { ChangeSet } from "../model/changes.js";
 import { Draft } from "../model/draft.js";
 import { stageRecords } from "../model/snapshot-record.js";
 import type { CommitDraft } from "../operations.js";
+import { checkCompactedRows } from "./compacted-rows.js";
 import { FileDeletes } from "./file-deletes.js";
 import { deriveFileEntries } from "./file-entries.js";
 import { settleIndexes } from "./index-checks.js";
@@ -73,7 +74,9 @@ export async function stageRows(
 
   const changeSet = record === undefined ? ChangeSet.of([]) : parseChanges(record.changesMade);
   const compacted = changeSet.compactionOnlyTables();
-  await deriveFileEntries({ staging, fileDeletes, upkeep, rows, files, compacted });
+  const fileEntries = { staging, fileDeletes, upkeep, rows, files, compacted };
+  await checkCompactedRows(fileEntries);
+  await deriveFileEntries(fileEntries);
   const indexChanges = upkeep.changes();
   checkCommitSize(indexChanges);
 

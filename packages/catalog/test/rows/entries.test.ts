@@ -144,6 +144,36 @@ describe("entries of rows that SQL changes", () => {
     expect(await sql.lake.lookup(a as never, 3n)).toEqual([2n]);
   });
 
+  it.each([
+    ["with a row less", [0n, 1n]],
+    ["with a row of its own", [0n, 1n, 2n, 7n]],
+    ["with another row", [0n, 1n, 7n]],
+    ["with a row twice", [0n, 1n, 1n]],
+    ["with a row that is dead", [0n, 1n, 2n, 3n]],
+  ])("hold a compaction to its sources: one %s is refused", async (_, rowIds) => {
+    const { sql, table } = await indexed();
+    const first = await sql.insertFile(table, rowsOf([1, "x"], [2, "y"]));
+    const second = await sql.insertFile(table, rowsOf([3, "z"], [4, "dead"]));
+    await sql.commit({ made: `inserted_into_table:${table}` });
+    await sql.deleteInFile(table, second, [1]);
+    await sql.commit({ made: `deleted_from_table:${table}` });
+    const rewrite = async (ids: readonly bigint[]): Promise<void> => {
+      const isSource = (row: Readonly<Record<string, unknown>>): boolean =>
+        [first.id, second.id].includes(row["data_file_id"] as bigint);
+      for (const name of ["delete_file", "data_file"]) sql.end(`ducklake_${name}`, isSource);
+      await sql.insertFile(table, rowsOf(...ids.map((id): [number, string] => [Number(id), "r"])), ids);
+      await sql.commit({ made: `rewrite_delete:${table}` });
+    };
+    const error: unknown = await rewrite(rowIds).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(ConstraintError);
+    expect((error as Error).message).toContain(
+      `a compaction of table ${table}, which has indexes, takes 3 rows out of their files and writes ${rowIds.length} rows`,
+    );
+    await sql.verify();
+    await rewrite([2n, 0n, 1n]);
+    expect(await sql.lake.scan(table as never)).toHaveLength(3);
+  });
+
   it("end with their table", async () => {
     const { sql, table } = await indexed();
     sql.insertInlined(table, [[1n, "x"]]);
