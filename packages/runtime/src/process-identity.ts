@@ -43,7 +43,10 @@ function exists(pid: number): boolean {
   }
 }
 
-/** When a process started, in the terms of `ProcessIdentity.started`; undefined when it is gone. */
+/**
+ * When a process started, in the terms of `ProcessIdentity.started`; undefined when it is gone. One that has ended and whose parent
+ * has not asked for its status is gone: it holds nothing, and in a container nobody may ever ask.
+ */
 export function startOf(pid: number): string | undefined {
   return process.platform === "linux" ? startOnLinux(pid) : startByPs(pid);
 }
@@ -53,8 +56,9 @@ function startOnLinux(pid: number): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The second field, the name, may hold spaces and parentheses itself.
-    const ticks = status.slice(status.lastIndexOf(")") + 2).split(" ")[19];
-    return ticks === undefined
+    const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
+    const [state, ticks] = [fields[0], fields[19]];
+    return ticks === undefined || state === "Z" || state === "X"
       ? undefined
       : `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${ticks}`;
   } catch (error) {
@@ -65,8 +69,9 @@ function startOnLinux(pid: number): string | undefined {
 
 function startByPs(pid: number): string | undefined {
   try {
-    const text = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8", stdio: "pipe" }).trim();
-    return text === "" ? undefined : text;
+    const args = ["-o", "stat=", "-o", "lstart=", "-p", String(pid)];
+    const text = execFileSync("ps", args, { encoding: "utf8", stdio: "pipe" }).trim();
+    return text === "" || text.startsWith("Z") ? undefined : text.replace(/^\S+\s+/u, "");
   } catch {
     // No such process, or no `ps` as on Windows: there the number alone has to do.
     return process.platform === "win32" ? "" : undefined;
