@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Catalog, type IndexId, mainSchema, type SchemaId, type TableId } from "moraine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { extensionAvailable } from "../../extension/test/support/available.js";
 import { build, inProcess, moraine, type Outcome, shell, start } from "./support/command.js";
+import { extensionAvailable } from "./support/services.js";
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-cli-"));
 const store = join(folder, "lake/store");

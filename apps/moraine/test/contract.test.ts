@@ -57,7 +57,7 @@ describe("the contract", () => {
         Same<contract.InlineChunkInput, engine.InlineChunkInput>,
         Same<contract.FlushedDataFile, engine.FlushedDataFile>,
         Same<keyof contract.OpenDuckDbOptions, keyof extension.OpenDuckDbOptions>,
-        Same<contract.OpenedDuckDb, extension.OpenedDuckDb>,
+        Same<keyof contract.OpenedDuckDb, keyof extension.OpenedDuckDb>,
       ]
     >();
     expect(values).toBe(true);

@@ -10,13 +10,12 @@ import {
   type OpenDuckDbOptions,
 } from "moraine";
 import { afterAll, describe, expect, it } from "vitest";
-import { extensionAvailable } from "../../extension/test/support/available.js";
-import { stopServices } from "../../extension/test/support/services.js";
+import { extensionAvailable, stopServices } from "./support/services.js";
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-open-duckdb-"));
 process.env["MORAINE_RUNTIME_DIR"] = join(folder, "run");
 afterAll(async () => {
-  await stopServices(folder);
+  await stopServices();
   rmSync(folder, { recursive: true, force: true });
 });
 

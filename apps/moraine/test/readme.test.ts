@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { extensionAvailable } from "../../extension/test/support/available.js";
-import { stopServices } from "../../extension/test/support/services.js";
 import { exitCodeHelp, exitCodes } from "../src/cli/exit-codes.js";
 import { compilerMessages, type ExampleScope, examplesOfMarkdown, writeExampleModule } from "./support/examples.js";
+import { extensionAvailable, stopServices } from "./support/services.js";
 
 const modulePath = fileURLToPath(new URL("../.cache/readme-examples.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "moraine-readme-"));
@@ -24,7 +23,7 @@ writeExampleModule(modulePath, "", examples, scopeType, "", (at) => ({
 describe("examples of the README files", async () => {
   const module = (await import(modulePath)) as { examples: Record<string, (scope: ExampleScope) => Promise<void>> };
   afterAll(async () => {
-    await stopServices(folder);
+    await stopServices();
     rmSync(folder, { recursive: true, force: true });
   });
 

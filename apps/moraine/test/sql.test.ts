@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { Catalog } from "moraine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { extensionAvailable } from "../../extension/test/support/available.js";
-import { stopServices } from "../../extension/test/support/services.js";
 import { printResult } from "../src/cli/sql-result.js";
 import { build, inProcess, moraine } from "./support/command.js";
+import { extensionAvailable, stopServices } from "./support/services.js";
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-sql-"));
 const store = join(folder, "store");
@@ -25,7 +25,7 @@ describe.skipIf(!extensionAvailable)("with the extension", () => {
     expect(made.stdout).toMatch(/^done .*\ndone .*\n2 rows changed .*\n$/u);
   }, 120_000);
   afterAll(async () => {
-    await stopServices(folder);
+    await stopServices();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -85,6 +85,19 @@ describe.skipIf(!extensionAvailable)("with the extension", () => {
       expect(stderr).toContain("read-only mode");
       const read = await inProcess(["sql", store, "--read-only", "--json", "-c", "SELECT count(*) AS n FROM t"]);
       expect(JSON.parse(read.stdout)).toEqual([[{ n: "2" }]]);
+    });
+
+    it("names who else writes", async () => {
+      const held = join(folder, "held");
+      await using catalog = await Catalog.open({ store: held, dataPath: join(folder, "held-data") });
+      expect((await catalog.snapshot()).schemas()).toHaveLength(1);
+      const { code, stderr } = await inProcess(["sql", held, "-c", "SELECT 1"]);
+      expect(code).toBe(6);
+      expect(stderr).toMatch(
+        new RegExp(`^moraine: store locked: process ${process.pid} .*\\n {2}remedy: .*--read-only\\.\\n$`, "u"),
+      );
+      const read = await inProcess(["sql", held, "--read-only", "--json", "-c", "SHOW TABLES"]);
+      expect(JSON.parse(read.stdout)).toEqual([[]]);
     });
 
     it("says what is missing", async () => {

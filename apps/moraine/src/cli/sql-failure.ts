@@ -74,7 +74,11 @@ function failureOfText(text: string): Failure {
     return {
       code,
       message: message ?? said,
-      remedy: remedy ?? "Correct what it names.",
+      // A service displaces nobody.
+      remedy:
+        code === "store_locked"
+          ? "End that process, or attach with --read-only."
+          : (remedy ?? "Correct what it names."),
       exitStatus: exitCodeOf(code),
     };
   }
