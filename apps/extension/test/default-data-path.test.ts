@@ -1,6 +1,7 @@
 // A lake that is made without DATA_PATH keeps its files beside the store, as it does beside a file of DuckDB.
 import { existsSync, readdirSync } from "node:fs";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { extensionAvailable } from "./support/available.js";
 import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
 
 let db: TestDuckDb;
@@ -15,7 +16,7 @@ afterEach(async () => {
 const dataPath = async (): Promise<string[]> =>
   await db.column("SELECT value FROM __ducklake_metadata_lake.ducklake_metadata WHERE key = 'data_path'");
 
-it.each([
+it.skipIf(!extensionAvailable).each([
   ["a path", ""],
   ["a path that ends in a slash", "/"],
 ])("%s", async (_, end) => {
@@ -29,7 +30,7 @@ it.each([
   expect(await db.column("SELECT sum(i) FROM lake.t")).toEqual(["499500"]);
 });
 
-it("storage that named the store's path is in memory still", async () => {
+it.skipIf(!extensionAvailable)("storage that named the store's path is in memory still", async () => {
   await db.run(`ATTACH 'ducklake:moraine:${db.path("store")}' AS lake`);
   // By a directly made table, what is written after it, and what asks for paths and sizes.
   await db.run("CREATE TABLE lake.t(a BIGINT, b VARCHAR[]); INSERT INTO lake.t VALUES (1, ['x'])");
@@ -43,7 +44,7 @@ it("storage that named the store's path is in memory still", async () => {
   expect(readdirSync(db.folder).sort()).toEqual(["run", "store", "store.files"]);
 });
 
-it("a data path that is given counts, and an attach that is rolled back leaves the database usable", async () => {
+it.skipIf(!extensionAvailable)("a data path that is given counts, and an attach that is rolled back leaves the database usable", async () => {
   await db.attach();
   expect(await dataPath()).toEqual([`${db.path("store-data")}/`]);
   await db.run("DETACH lake");

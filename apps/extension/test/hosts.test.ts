@@ -7,7 +7,7 @@ import { initStatements } from "../src/duckdb/attach-statements.js";
 import { extensionFile } from "../src/duckdb/extension-file.js";
 import { officialExtensionFile } from "../src/duckdb/official-extension.js";
 import { hosts } from "./support/hosts.js";
-import { stopServices } from "./support/services.js";
+import { stopServices } from "../../../packages/duckdb-ext/test/services.js";
 
 let folder: string;
 

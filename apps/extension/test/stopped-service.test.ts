@@ -1,7 +1,8 @@
 // A service that hangs: stopped by a signal, it listens and does nothing. Nobody waits for it longer than the limit.
 import { onTestFinished, expect, it } from "vitest";
 import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
-import { servicePids } from "./support/services.js";
+import { extensionAvailable } from "./support/available.js";
+import { servicePids } from "../../../packages/duckdb-ext/test/services.js";
 
 /** 5 s of silence, 10 s for a sign of life, and what a busy machine takes. */
 const limitMs = 18_000;
@@ -9,7 +10,7 @@ const limitMs = 18_000;
 interface Stopped {
   readonly db: TestDuckDb;
   /** Lets the service go on. */
-  resume(): void;
+  readonly resume: () => void;
 }
 
 /** A lake whose service has been stopped. */
@@ -36,7 +37,7 @@ async function failureInTime(db: TestDuckDb, sql: string): Promise<string> {
   return message;
 }
 
-it(
+it.skipIf(!extensionAvailable)(
   "writers and readers that begin, side by side, are told within the limit, and go on with the service",
   { timeout: 60_000 },
   async () => {
@@ -52,15 +53,19 @@ it(
   },
 );
 
-it("a commit is not sent to it: nothing lands later that was reported as failed", { timeout: 60_000 }, async () => {
-  const { db, resume } = await stopped((one) => one.run("BEGIN; INSERT INTO lake.t SELECT * FROM range(5000)"));
-  expect(await failureInTime(db, "COMMIT")).toMatch(/gave no sign of life/u);
-  resume();
-  expect(await db.column("SELECT count(*) FROM lake.t")).toEqual(["1"]);
-  expect(await db.column(`SELECT count(*) FROM glob('${db.path("store-data")}/**/*.parquet')`)).toEqual(["0"]);
-});
+it.skipIf(!extensionAvailable)(
+  "a commit is not sent to it: nothing lands later that was reported as failed",
+  { timeout: 60_000 },
+  async () => {
+    const { db, resume } = await stopped((one) => one.run("BEGIN; INSERT INTO lake.t SELECT * FROM range(5000)"));
+    expect(await failureInTime(db, "COMMIT")).toMatch(/gave no sign of life/u);
+    resume();
+    expect(await db.column("SELECT count(*) FROM lake.t")).toEqual(["1"]);
+    expect(await db.column(`SELECT count(*) FROM glob('${db.path("store-data")}/**/*.parquet')`)).toEqual(["0"]);
+  },
+);
 
-it("a new process that attaches is told as well", { timeout: 60_000 }, async () => {
+it.skipIf(!extensionAvailable)("a new process that attaches is told as well", { timeout: 60_000 }, async () => {
   const { db } = await stopped(() => Promise.resolve());
   const attach = `ATTACH 'ducklake:moraine:${db.path("store")}' AS other`;
   expect(await failureInTime(db, attach)).toMatch(/gave no sign of life/u);

@@ -96,6 +96,8 @@ import type {
   ViewId,
 } from "@moraine/codec";
 import type { RecordBatch, Table } from "apache-arrow";
+// oxlint-disable-next-line typescript/ban-ts-comment -- stays in the declarations: an optional package may be missing where they are read
+/** @ts-ignore Optional: only `openDuckDB` needs it. */
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 
 // ---------------------------------------------------------------------------------------------------------------------

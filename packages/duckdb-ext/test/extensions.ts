@@ -24,7 +24,7 @@ function isAvailable(): boolean {
     : ducklakeFile() === undefined && spawnSync("python3", ["-m", "pip", "--version"]).status !== 0
       ? "DuckLake is not there, and no Python to fetch it with"
       : undefined;
-  if (lacking !== undefined) console.log(`tests of the DuckDB extension are skipped: ${lacking}`);
+  if (lacking !== undefined) process.stdout.write(`tests of the DuckDB extension are skipped: ${lacking}\n`);
   return lacking === undefined;
 }
 

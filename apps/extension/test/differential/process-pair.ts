@@ -1,4 +1,4 @@
-import { SqlProcess } from "../support/sql-process.js";
+import type { SqlProcess } from "../support/sql-process.js";
 import { literal } from "../../src/duckdb/sql-text.js";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";

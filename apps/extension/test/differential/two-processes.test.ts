@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { extensionAvailable } from "../support/available.js";
 import { openTestDuckDb, type TestDuckDb } from "../support/duckdb.js";
-import { stopServices } from "../support/services.js";
+import { stopServices } from "../../../../packages/duckdb-ext/test/services.js";
 import { SqlProcess } from "../support/sql-process.js";
 import { writeAtOnce } from "./at-once.js";
 import { indexDifferences } from "./check-indexes.js";

@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, describe, it, onTestFinished } from "vitest";
 import { literal } from "../../src/duckdb/sql-text.js";
 import { extensionAvailable } from "../support/available.js";
-import { stopServices } from "../support/services.js";
+import { stopServices } from "../../../../packages/duckdb-ext/test/services.js";
 import { SqlProcess } from "../support/sql-process.js";
 
 const slowMs = 500;

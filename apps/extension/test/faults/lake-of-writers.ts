@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { literal } from "../../src/duckdb/sql-text.js";
 import { servicePlace } from "../../src/service/place.js";
 import { Random } from "../differential/random.js";
-import { stopServices } from "../support/services.js";
+import { stopServices } from "../../../../packages/duckdb-ext/test/services.js";
 import { SqlProcess } from "../support/sql-process.js";
 import { sharedIds, statementLimitMs, Writer } from "./writer.js";
 

@@ -8,7 +8,7 @@ import { hasS3Server, type S3Server, startS3Server } from "../../../../packages/
 import { officialExtensionFile } from "../../src/duckdb/official-extension.js";
 import { literal } from "../../src/duckdb/sql-text.js";
 import { extensionAvailable } from "../support/available.js";
-import { stopServices } from "../support/services.js";
+import { stopServices } from "../../../../packages/duckdb-ext/test/services.js";
 import { SqlProcess } from "../support/sql-process.js";
 
 /** What DuckDB and the service take their S3 settings from where there is no secret. */

@@ -5,7 +5,7 @@ import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { extensionFile } from "../../src/duckdb/extension-file.js";
 import { officialExtensionFile } from "../../src/duckdb/official-extension.js";
 import { literal } from "../../src/duckdb/sql-text.js";
-import { stopServices } from "./services.js";
+import { stopServices } from "../../../../packages/duckdb-ext/test/services.js";
 
 /** A DuckDB for tests, with a folder of its own in which its services meet. */
 export class TestDuckDb implements AsyncDisposable {

@@ -15,6 +15,11 @@ export async function stopServices(folder: string): Promise<void> {
   }
 }
 
+/** Ids of the processes that hold a store of the folder. */
+export function servicePids(folder: string): number[] {
+  return holders(folder).map(({ pid }) => pid);
+}
+
 /** Processes that hold a store of the folder. */
 function holders(folder: string): Holder[] {
   const runtime = join(folder, "run");
