@@ -75,8 +75,7 @@ export async function stageRows(
   const changeSet = record === undefined ? ChangeSet.of([]) : parseChanges(record.changesMade);
   const compacted = changeSet.compactionOnlyTables();
   const fileEntries = { staging, fileDeletes, upkeep, rows, files, compacted };
-  await checkCompactedRows(fileEntries);
-  await deriveFileEntries(fileEntries);
+  await deriveFileEntries({ ...fileEntries, compacted: await checkCompactedRows(fileEntries) });
   const indexChanges = upkeep.changes();
   checkCommitSize(indexChanges);
 
