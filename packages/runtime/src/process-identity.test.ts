@@ -14,7 +14,7 @@ it("a process that has ended is not running, even if nobody has asked for its st
   const pid = Number(line.toString());
   const started = startOf(pid);
   if (started === undefined) throw new Error("the child ended before it was looked at");
-  const child = { host: hostname(), pid, started };
+  const child = { host: hostname(), pid, started, command: "sleep" };
   expect(isRunning(child)).toBe(true);
   while (isRunning(child)) await wait(5);
   // It is still there, as one that has ended.
