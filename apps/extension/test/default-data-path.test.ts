@@ -44,14 +44,17 @@ it.skipIf(!extensionAvailable)("storage that named the store's path is in memory
   expect(readdirSync(db.folder).sort()).toEqual(["run", "store", "store.files"]);
 });
 
-it.skipIf(!extensionAvailable)("a data path that is given counts, and an attach that is rolled back leaves the database usable", async () => {
-  await db.attach();
-  expect(await dataPath()).toEqual([`${db.path("store-data")}/`]);
-  await db.run("DETACH lake");
-  const attach = `ATTACH 'ducklake:moraine:${db.path("other")}' AS lake`;
-  await db.run(`BEGIN; ${attach}`);
-  await db.run("ROLLBACK");
-  await db.run("DETACH DATABASE IF EXISTS lake");
-  await db.run(attach);
-  expect(await dataPath()).toEqual([`${db.path("other")}.files/`]);
-});
+it.skipIf(!extensionAvailable)(
+  "a data path that is given counts, and an attach that is rolled back leaves the database usable",
+  async () => {
+    await db.attach();
+    expect(await dataPath()).toEqual([`${db.path("store-data")}/`]);
+    await db.run("DETACH lake");
+    const attach = `ATTACH 'ducklake:moraine:${db.path("other")}' AS lake`;
+    await db.run(`BEGIN; ${attach}`);
+    await db.run("ROLLBACK");
+    await db.run("DETACH DATABASE IF EXISTS lake");
+    await db.run(attach);
+    expect(await dataPath()).toEqual([`${db.path("other")}.files/`]);
+  },
+);

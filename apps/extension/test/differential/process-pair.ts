@@ -1,7 +1,7 @@
-import type { SqlProcess } from "../support/sql-process.js";
-import { literal } from "../../src/duckdb/sql-text.js";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { literal } from "../../src/duckdb/sql-text.js";
+import type { SqlProcess } from "../support/sql-process.js";
 import { LakePair, type Outcome, ours } from "./lake-pair.js";
 import type { Random } from "./random.js";
 

@@ -10,7 +10,6 @@ import { SqlProcess } from "../support/sql-process.js";
 import { writeAtOnce } from "./at-once.js";
 import { indexDifferences } from "./check-indexes.js";
 import { differencesOf, metadataDifferences, readMetadata } from "./compare-metadata.js";
-import { LakeModel } from "./lake-model.js";
 import { ours } from "./lake-pair.js";
 import { ProcessPair } from "./process-pair.js";
 import { Random } from "./random.js";
@@ -48,8 +47,9 @@ describe.skipIf(!extensionAvailable)("two processes that write to one lake", () 
     }
   }
 
-  it.each(seeds)("in turns come to what one process comes to on the stock lake (seed %i)", async (seed) => {
-    await withPair(new Random(seed), async (pair) => {
+  it.each(seeds)("in turns and at once come to what one process comes to (seed %i)", async (seed) => {
+    const random = new Random(seed);
+    await withPair(random, async (pair) => {
       const { model, history, indexSnapshots } = await runWorkload(pair, new Random(seed), stepsInTurns);
       const told = `seed ${seed}\n${history.join(";\n")};`;
       expect(await metadataDifferences(pair, indexSnapshots), told).toEqual([]);
@@ -57,14 +57,8 @@ describe.skipIf(!extensionAvailable)("two processes that write to one lake", () 
       const own = await readMetadata(pair, ours, []);
       await pair.reattachOurs();
       expect(differencesOf(await readMetadata(pair, ours, []), own), told).toEqual([]);
-    });
-  });
 
-  it.each(seeds)("at once come to what the same commits come to one after the other (seed %i)", async (seed) => {
-    const random = new Random(seed);
-    await withPair(random, async (pair) => {
-      expect(await writeAtOnce(pair, random, transactionsAtOnce)).toEqual([]);
-      const model = new LakeModel();
+      expect(await writeAtOnce(pair, random, transactionsAtOnce), told).toEqual([]);
       const index = (name: string, column: string, unique = false) => ({ name, unique, columns: [column] });
       for (const [name, indexes] of [
         ["shared", [index("u", "k", true), index("v", "v")]],
@@ -73,7 +67,7 @@ describe.skipIf(!extensionAvailable)("two processes that write to one lake", () 
       ] as const) {
         model.tables.push({ schema: "main", name, columns: [], indexes: [...indexes], partitioned: false });
       }
-      expect(await indexDifferences(pair, model)).toEqual([]);
+      expect(await indexDifferences(pair, model), told).toEqual([]);
     });
   });
 });
