@@ -97,7 +97,7 @@ describe("openDuckDB", () => {
     });
 
     it("leaves nothing open where it fails", async () => {
-      await expect(openDuckDB({ store: join(folder, "nowhere") })).rejects.toThrow(/DATA_PATH/u);
+      await expect(openDuckDB({ store: join(folder, "nowhere") })).rejects.toThrow(/creating a new DuckLake/u);
       await expect(openDuckDB({ store, dataPath: join(folder, "elsewhere") })).rejects.toThrow(/data path/u);
       expect(await count({}, "SELECT count(*) FROM t")).toEqual([[2n]]);
     });

@@ -103,8 +103,8 @@ describe.skipIf(!extensionAvailable)("with the extension", () => {
     it("says what is missing", async () => {
       const nowhere = join(folder, "nowhere");
       const noFolder = await inProcess(["sql", nowhere, "-c", "SELECT 1"]);
-      expect(noFolder.code).toBe(2);
-      expect(noFolder.stderr).toMatch(/no lake in the store.*\n {2}remedy: Name one with --data-path/u);
+      expect(noFolder.code).toBe(3);
+      expect(noFolder.stderr).toMatch(/no lake in the store\n {2}remedy: .*--data-path/u);
       const noLake = await inProcess(["sql", nowhere, "--read-only", "-c", "SELECT 1"]);
       expect(noLake.code).toBe(3);
       expect(noLake.stderr).toMatch(/^moraine: not found: .*\n {2}remedy: /u);
@@ -120,7 +120,7 @@ describe.skipIf(!extensionAvailable)("with the extension", () => {
       expect(code).toBe(0);
       const statements = stdout.trimEnd().split("\n");
       expect(statements.slice(2)).toEqual([
-        `ATTACH 'ducklake:moraine:${store}' AS "my lake" (READ_ONLY);`,
+        `ATTACH 'ducklake:moraine:${store}' AS "my lake" (CREATE_IF_NOT_EXISTS false, READ_ONLY);`,
         'USE "my lake";',
       ]);
       const instance = await DuckDBInstance.create(":memory:", { allow_unsigned_extensions: "true" });

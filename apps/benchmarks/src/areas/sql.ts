@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { ConfigurationError } from "@moraine/codec";
 import { type Area, type Benchmark, type BenchmarkContext, expectEqual, lazy } from "../benchmark.js";
 import { duration, type Figure, latency, rate } from "../figure.js";
 import { latencyOf, medianOf, seconds } from "../measure.js";
@@ -25,8 +26,23 @@ export function sqlArea(context: BenchmarkContext): Area {
   }));
   return {
     name: "sql",
-    benchmarks: [...statements, indexBenchmark(context), attachBenchmark(context)],
+    benchmarks: [...statements, indexBenchmark(context), attachBenchmark(context)].map(whereItCanBe),
     close: () => postgres.ifMade((server) => server?.stop()),
+  };
+}
+
+/** The extension needs a compiler, DuckLake a way to fetch it: where one is missing the figure says so. */
+function whereItCanBe({ name, run }: Benchmark): Benchmark {
+  return {
+    name,
+    async run() {
+      try {
+        return await run();
+      } catch (error) {
+        if (!(error instanceof ConfigurationError)) throw error;
+        return [{ name, value: null, unit: "ms", note: error.message }];
+      }
+    },
   };
 }
 
@@ -120,9 +136,8 @@ function indexBenchmark(context: BenchmarkContext): Benchmark {
       });
       return [
         latency(`INSERT of ${count(sqlIndexedRows)} rows, no index`, "ms", plain),
-        latency(`INSERT of ${count(sqlIndexedRows)} rows, unique index`, "ms", indexed),
-        duration("added by the unique index", "ms", indexed.p50Seconds - plain.p50Seconds, {
-          target: targets.sqlUniqueAddsMs,
+        latency(`INSERT of ${count(sqlIndexedRows)} rows, unique index`, "ms", indexed, {
+          target: { relation: "at most", value: plain.p50Seconds * 1000 + targets.sqlUniqueAddsMs.value },
         }),
         rate(`INSERT of ${count(sqlBulkRows)} rows, unique index`, "rows", sqlBulkRows / bulkSeconds, {
           target: targets.sqlUniqueBulkPerSecond,
@@ -148,7 +163,8 @@ function attachBenchmark(context: BenchmarkContext): Benchmark {
         if (run > 0) await lake.detach();
         return await seconds(() => lake.attach());
       });
-      const grown = (process.memoryUsage.rss() - before) / 2 ** 20;
+      // Never nothing: what was freed meanwhile hides a small lake.
+      const grown = Math.max(0.1, (process.memoryUsage.rss() - before) / 2 ** 20);
       return [
         duration(`attach with ${count(sqlManyFiles)} data files`, "ms", median, { target: targets.sqlAttachMs }),
         { name: `memory of that in DuckDB's process`, value: grown, unit: "MiB", target: targets.sqlAttachMiB },

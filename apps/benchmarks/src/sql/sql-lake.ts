@@ -24,6 +24,7 @@ export class SqlLake implements AsyncDisposable {
     const instance = await DuckDBInstance.create(":memory:", { allow_unsigned_extensions: "true" });
     const connection = await instance.connect();
     await loadOfficialExtension(connection, "ducklake");
+    if (kind === "Postgres") await loadOfficialExtension(connection, "postgres_scanner");
     if (kind === "moraine") await connection.run(`LOAD ${literal(extensionFile())}`);
     const catalog = {
       moraine: `moraine:${join(folder, "store")}`,

@@ -12,18 +12,20 @@ export interface AttachOptions {
   readonly readOnly?: boolean | undefined;
 }
 
-/** The statement that attaches a lake. Errors: `invalid_argument` for an empty store or name. */
+/** The statement that attaches a lake; without a data path it makes none. Errors: `invalid_argument` for an empty store or name. */
 export function attachStatement({ store, dataPath, name = "lake", readOnly }: AttachOptions): string {
   if (store === "")
     throw new InvalidArgumentError("the location of the store is empty", { remedy: "Give a path or a url." });
   if (name === "")
     throw new InvalidArgumentError("the name of the lake is empty", { remedy: "Leave it out, or name it." });
+  // DuckLake would make one beside a store that was mistyped.
+  const isMade = dataPath !== undefined && readOnly !== true;
   const options = [
+    ...(isMade ? [] : ["CREATE_IF_NOT_EXISTS false"]),
     ...(dataPath === undefined ? [] : [`DATA_PATH ${literal(dataPath)}`]),
     ...(readOnly === true ? ["READ_ONLY"] : []),
   ];
-  const suffix = options.length === 0 ? "" : ` (${options.join(", ")})`;
-  return `ATTACH ${literal(`ducklake:moraine:${store}`)} AS ${identifier(name)}${suffix}`;
+  return `ATTACH ${literal(`ducklake:moraine:${store}`)} AS ${identifier(name)} (${options.join(", ")})`;
 }
 
 /** Statements for any DuckDB that loads unsigned extensions: load what is needed, attach the lake, make it current. */

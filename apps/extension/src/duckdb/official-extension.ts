@@ -10,7 +10,7 @@ import { duckDbPlatform, duckDbVersion } from "./version.js";
 const run = promisify(execFile);
 
 /** An official extension of DuckDB that moraine is used with. */
-export type OfficialExtension = "ducklake" | "httpfs";
+export type OfficialExtension = "ducklake" | "httpfs" | "postgres_scanner";
 
 /** What is used of a connection: that of `@duckdb/node-api`, or another one with the same method. */
 export interface StatementRunner {
@@ -62,12 +62,12 @@ async function fromPythonPackage(name: OfficialExtension, installing: unknown): 
   const cached = cachedFile(name);
   const folder = mkdtempSync(join(tmpdir(), "moraine-extension-"));
   try {
-    const wanted = `duckdb-extension-${name}==${duckDbVersion.slice(1)}`;
+    const wanted = `duckdb-extension-${name.replaceAll("_", "-")}==${duckDbVersion.slice(1)}`;
     await run("python3", ["-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, wanted]);
     const [wheel] = readdirSync(folder);
     if (wheel === undefined) throw new Error(`pip downloaded nothing for ${wanted}`);
     await run("python3", ["-m", "zipfile", "-e", join(folder, wheel), join(folder, "unpacked")]);
-    const inside = `duckdb_extension_${name.replaceAll("-", "_")}/extensions/${duckDbVersion}/${name}.duckdb_extension`;
+    const inside = `duckdb_extension_${name}/extensions/${duckDbVersion}/${name}.duckdb_extension`;
     mkdirSync(join(cached, ".."), { recursive: true });
     // Renamed into place, so that two processes that fetch at once never see half a file.
     const placed = `${cached}.${process.pid}`;

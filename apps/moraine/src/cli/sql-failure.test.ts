@@ -21,9 +21,9 @@ describe("what moraine says through DuckDB", () => {
 
   it("asks for a folder where there is no lake yet", () => {
     const failure = sqlFailureOf(
-      new Error("Failed to commit: moraine: a new lake needs a folder for its data: attach it"),
+      new Error('Existing DuckLake at "x" does not exist - and creating a new DuckLake is explicitly disabled'),
     );
-    expect([failure.code, failure.exitStatus]).toEqual(["configuration", 2]);
+    expect([failure.code, failure.exitStatus]).toEqual(["not_found", 3]);
     expect(failure.remedy).toContain("--data-path");
   });
 });

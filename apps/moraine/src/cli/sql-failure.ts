@@ -54,13 +54,12 @@ const duckDbTexts: readonly (readonly [pattern: RegExp, exitStatus: number])[] =
 
 /** DuckDB's text keeps its lines: one of them points at what is wrong. */
 function failureOfText(text: string): Failure {
-  const wantsFolder = /a new lake needs a folder/u.test(text);
-  if (wantsFolder) {
+  if (text.includes("creating a new DuckLake is explicitly disabled")) {
     return {
-      code: "configuration",
-      message: "there is no lake in the store yet, and a new one needs a folder for its data",
-      remedy: "Name one with --data-path, or check the location of the store.",
-      exitStatus: exitCodes.usage,
+      code: "not_found",
+      message: "not found: there is no lake in the store",
+      remedy: "Check its location; to make a lake, name a folder for its data with --data-path.",
+      exitStatus: exitCodes.notFound,
     };
   }
   for (const [beginning, code] of moraineTexts) {

@@ -66,11 +66,18 @@ describe("uniqueness across writers", () => {
   });
 
   /** Five writers that each merge ten of the keys 0..19, as a caller does it: what is there is left, the rest is inserted. */
-  async function merge(lake: Lake, table: TableId, look: IndexId, keys: readonly bigint[]): Promise<string> {
+  async function merge(
+    lake: Lake,
+    table: TableId,
+    look: IndexId,
+    keys: readonly bigint[],
+    looked?: () => Promise<void>,
+  ): Promise<string> {
     return await outcomeOf(
       lake.commit(async (tx) => {
         const missing: bigint[] = [];
         for (const key of keys) if ((await lake.lookup(look, key)).length === 0) missing.push(key);
+        await looked?.();
         if (missing.length > 0) tx.inlineInsert({ table, rows: missing.map((k) => ({ k })) });
       }),
     );
@@ -107,7 +114,16 @@ describe("uniqueness across writers", () => {
     const lake = await Lake.open();
     const table = await lake.table("t", { k: "BIGINT" });
     const multi = await lake.index(table, ["k"]);
-    expect(await Promise.all(ranges.map((keys) => merge(lake, table, multi, keys)))).toEqual(
+    // Nobody inserts before everybody has looked.
+    let looking = ranges.length;
+    let open: () => void = () => undefined;
+    const allLooked = new Promise<void>((resolve) => (open = resolve));
+    const looked = (): Promise<void> => {
+      looking -= 1;
+      if (looking === 0) open();
+      return allLooked;
+    };
+    expect(await Promise.all(ranges.map((keys) => merge(lake, table, multi, keys, looked)))).toEqual(
       ranges.map(() => "landed"),
     );
     expect((await lake.column(table, "k")).length).toBeGreaterThan(20);
