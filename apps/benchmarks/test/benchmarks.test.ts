@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 const mayBeMissing =
-  /^(better-sqlite3 cannot be loaded: .|everything above is on the plain binding$|the DuckDB extension is not built$|DuckDB's extension \w+ \S+ is not there)/u;
+  /^(better-sqlite3 cannot be loaded: .|everything above is on the plain binding$|configuration: (the DuckDB extension is not built|DuckDB's extension \w+ \S+ is not there))/u;
 
 /** A figure that could not be measured says why: peers, the extension and the comparison with the loops in use may be missing. */
 function expectFigure({ name, value, p99, note }: Figure): void {
