@@ -10,14 +10,13 @@ import { LakePair, ours } from "./lake-pair.js";
 import { Random } from "./random.js";
 import { runWorkload } from "./run-workload.js";
 
-/** Workloads of one test file. */
-const workloads = process.env["MORAINE_FAULTS"] === undefined ? 100 : 400;
+const workloads = process.env["MORAINE_FAULTS"] === undefined ? 100 : 1000;
 const shift = Number(process.env["MORAINE_SEED"] ?? 0);
 const stepsPerWorkload = 18;
 /** Workloads of one test, which share a DuckDB: a new lake is cheap and a new DuckDB is not. */
 const perTest = 10;
 
-/** Tests that run workloads on two lakes, from a seed on. Several files share them, so that they run side by side. */
+/** Tests that run workloads on two lakes, from a seed on. */
 export function compareLakes(firstSeed: number): void {
   const firsts = Array.from({ length: workloads / perTest }, (_, at) => firstSeed + shift + at * perTest);
   describe.skipIf(!extensionAvailable)("a lake on a moraine store beside one on a DuckDB file", () => {

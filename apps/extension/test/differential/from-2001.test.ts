@@ -1,3 +1,0 @@
-import { compareLakes } from "./compare-lakes.js";
-
-compareLakes(2001);
