@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdtempSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { extensionAvailable } from "../support/available.js";
 import { openTestDuckDb } from "../support/duckdb.js";
@@ -25,12 +23,11 @@ export function compareLakes(firstSeed: number): void {
       // With several threads DuckLake gives row ids in an order that differs from run to run.
       await duckDb.run("SET threads = 1");
       for (let seed = first; seed < first + perTest; seed++) {
-        const folder = mkdtempSync(join(tmpdir(), "moraine-differential-"));
-        const pair = new LakePair(duckDb.connection, folder);
+        // Removed with DuckDB's folder, when its services have ended.
+        const pair = new LakePair(duckDb.connection, mkdtempSync(duckDb.path("lakes-")));
         await pair.attach();
         await expectAlike(pair, seed);
         await pair.detach();
-        rmSync(folder, { recursive: true, force: true });
       }
     });
   });
