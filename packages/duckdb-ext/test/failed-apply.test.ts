@@ -1,13 +1,13 @@
 // A commit that has landed in the store, and that DuckDB then cannot make in its own tables: for want of memory here.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LakeService, serveConnection, StoreOpener } from "../src/index.js";
+import { LakeService, StoreOpener } from "../src/index.js";
 import { extensionAvailable, loadExtensions } from "./extensions.js";
 import { listenFor } from "./support/scripted-service.js";
+import { socketServer } from "./support/socket-server.js";
 
 /** A service in this process that tells of loads, and does something between a commit and its answer. */
 class WatchedService extends LakeService {
@@ -38,16 +38,7 @@ beforeEach(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "moraine-sql-")));
   process.env["MORAINE_RUNTIME_DIR"] = join(folder, "run");
   lake = new WatchedService(new StoreOpener(join(folder, "store")));
-  const server = createServer((socket) => {
-    void serveConnection(socket, {
-      lake,
-      log: { write: () => undefined },
-      server: "moraine test",
-      checkStore: () => undefined,
-      status: () => Promise.resolve("{}"),
-      stop: (reason) => expect.unreachable(reason),
-    });
-  });
+  const server = socketServer(lake);
   await listenFor(server, join(folder, "run"), join(folder, "store"));
   const instances: DuckDBInstance[] = [];
   open = async () => {

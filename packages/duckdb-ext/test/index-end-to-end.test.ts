@@ -1,26 +1,17 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { LakeService, serveConnection, StoreOpener } from "../src/index.js";
+import { LakeService, StoreOpener } from "../src/index.js";
 import { extensionAvailable, loadExtensions } from "./extensions.js";
 import { listenFor } from "./support/scripted-service.js";
+import { socketServer } from "./support/socket-server.js";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "moraine-sql-")));
 const store = join(folder, "store");
 const lake = new LakeService(new StoreOpener(store));
-const server = createServer((socket) => {
-  void serveConnection(socket, {
-    lake,
-    log: { write: () => undefined },
-    server: "moraine test",
-    checkStore: () => undefined,
-    status: () => Promise.resolve("{}"),
-    stop: (reason) => expect.unreachable(reason),
-  });
-});
+const server = socketServer(lake);
 const instances: DuckDBInstance[] = [];
 let one: DuckDBConnection;
 /** Of another database, as another process has it. */
