@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { extensionFile, identifier, literal, loadOfficialExtension } from "@moraine/extension";
+import { extensionFile, identifier, literal, loadOfficialExtension, stopService } from "@moraine/extension";
 import type { PostgresServer } from "./postgres.js";
 
 /** What keeps the catalog of a lake: a moraine store, or one of DuckLake's own kinds. */
@@ -12,11 +12,19 @@ export class SqlLake implements AsyncDisposable {
   readonly name = "lake";
   readonly #instance: DuckDBInstance;
   readonly #attach: string;
+  /** The moraine store that the catalog lies in, if it does. */
+  readonly #store: string | undefined;
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, attach: string) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    attach: string,
+    store: string | undefined,
+  ) {
     this.#instance = instance;
     this.connection = connection;
     this.#attach = attach;
+    this.#store = store;
   }
 
   /** Makes or opens the lake of that kind in a folder. */
@@ -26,14 +34,15 @@ export class SqlLake implements AsyncDisposable {
     await loadOfficialExtension(connection, "ducklake");
     if (kind === "Postgres") await loadOfficialExtension(connection, "postgres_scanner");
     if (kind === "moraine") await connection.run(`LOAD ${literal(extensionFile())}`);
+    const store = join(folder, "store");
     const catalog = {
-      moraine: `moraine:${join(folder, "store")}`,
+      moraine: `moraine:${store}`,
       "DuckDB file": join(folder, "catalog.db"),
       Postgres: `postgres:${postgres?.connectionString ?? ""}`,
     }[kind];
     const data = join(folder, "data");
     const attach = `ATTACH ${literal(`ducklake:${catalog}`)} AS lake (DATA_PATH ${literal(`${data}/`)})`;
-    const lake = new SqlLake(instance, connection, attach);
+    const lake = new SqlLake(instance, connection, attach, kind === "moraine" ? store : undefined);
     await lake.attach();
     return lake;
   }
@@ -58,10 +67,11 @@ export class SqlLake implements AsyncDisposable {
     return Number(reader.getRows()[0]?.[0]);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the service too: nothing of it may run beside the next figure, nor write in a folder that is being removed. */
+  async [Symbol.asyncDispose](): Promise<void> {
     this.connection.closeSync();
     this.#instance.closeSync();
-    return Promise.resolve();
+    if (this.#store !== undefined) await stopService(this.#store);
   }
 }
 
