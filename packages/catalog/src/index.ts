@@ -34,6 +34,7 @@ export type {
   IndexEntry,
 } from "./operations.js";
 export { checkOpenable, type LakeOutline, outlineOf } from "./engine/openable.js";
+export { readStoreLakes, type StoreLakes, writeStoreLakes } from "./store-lakes.js";
 export { ReadOnlyCatalog, type ReadOnlyCatalogOptions } from "./read-only-catalog.js";
 export type { BackfillEntriesArguments, ScopedFileIndexEntriesArguments } from "./derive-entries.js";
 export type { DeletedFileRow } from "./inline/deleted-file-rows.js";

@@ -71,7 +71,7 @@ const inline = fc.oneof(
   }),
 );
 
-const sysKinds = ["format", "head", "migration", "maintenance_status", "loose_rows"] as const;
+const sysKinds = ["format", "head", "migration", "maintenance_status", "loose_rows", "lakes"] as const;
 
 const arbitraryKey: fc.Arbitrary<Key> = fc.oneof(
   fc.record({

@@ -18,6 +18,7 @@ import {
   subspaceTags,
   sysFormatKey,
   sysHeadKey,
+  sysLakesKey,
   sysLooseRowsKey,
   sysMaintenanceStatusKey,
   sysMigrationKey,
@@ -92,6 +93,7 @@ const sysKeys: Readonly<Record<SysKind, Uint8Array>> = {
   migration: sysMigrationKey,
   maintenance_status: sysMaintenanceStatusKey,
   loose_rows: sysLooseRowsKey,
+  lakes: sysLakesKey,
 };
 
 function encodeIndexEntryKey(key: IndexEntryKey): Uint8Array {
@@ -156,6 +158,8 @@ function readSysKind(reader: KeyReader): SysKind {
       return "maintenance_status";
     case sysTags.loose_rows:
       return "loose_rows";
+    case sysTags.lakes:
+      return "lakes";
     default:
       throw reader.unknown("sys kind", kind);
   }

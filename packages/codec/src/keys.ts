@@ -24,6 +24,7 @@ export const sysTags = {
   migration: 0x04,
   maintenance_status: 0x05,
   loose_rows: 0x06,
+  lakes: 0x07,
 } as const;
 
 /** Second byte of an `inline` key; `live` and `archived` are followed by a byte of `inlineOperationTags`. */
@@ -86,6 +87,7 @@ export const sysHeadKey: Uint8Array = packIds([subspaceTags.sys, sysTags.head], 
 export const sysMigrationKey: Uint8Array = packIds([subspaceTags.sys, sysTags.migration], [], none);
 export const sysMaintenanceStatusKey: Uint8Array = packIds([subspaceTags.sys, sysTags.maintenance_status], [], none);
 export const sysLooseRowsKey: Uint8Array = packIds([subspaceTags.sys, sysTags.loose_rows], [], none);
+export const sysLakesKey: Uint8Array = packIds([subspaceTags.sys, sysTags.lakes], [], none);
 
 export function snapshotKey(snapshotId: bigint): Uint8Array {
   return packIds([subspaceTags.snapshot], [snapshotId], ["snapshotId"]);

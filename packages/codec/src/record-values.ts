@@ -103,6 +103,22 @@ export type LooseRowValue = ValueOf<typeof LooseRowValue>;
 export const LooseRowsValue = message("LooseRowsValue", { rows: repeated(1, LooseRowValue) });
 export type LooseRowsValue = ValueOf<typeof LooseRowsValue>;
 
+const LakePlaceValue = message("LakePlaceValue", {
+  /** The metadata schema, as the first attachment wrote it. */
+  schema: string(1),
+  /** Of a store of its own, below `lakes/` in this store's place. It may be empty yet: then there is no lake. */
+  folder: string(2),
+});
+export type LakePlaceValue = ValueOf<typeof LakePlaceValue>;
+
+/** The lakes of a store by DuckLake's metadata schemas. Absent where there is one, in the schema `main`. */
+export const LakesValue = message("LakesValue", {
+  /** Of the lake that this store itself holds. */
+  ownSchema: string(1),
+  others: repeated(2, LakePlaceValue),
+});
+export type LakesValue = ValueOf<typeof LakesValue>;
+
 export const InlineSchemaValue = message("InlineSchemaValue", {
   /** An Arrow IPC stream that holds a schema and nothing else. Empty when `sameAsVersion` stands for it. */
   arrowSchema: bytes(1),

@@ -41,7 +41,7 @@ test("every kind of key has a vector", () => {
   const kinds = new Set(vectors.keys.map(({ key }) => kindOf(ids(revive(key)) as Key)));
   const entityKinds = Object.entries(codec.entityKinds);
   const expected = [
-    ...["format", "head", "migration", "maintenance_status", "loose_rows"].map((kind) => `sys/${kind}`),
+    ...["format", "head", "migration", "maintenance_status", "loose_rows", "lakes"].map((kind) => `sys/${kind}`),
     "snapshot",
     "changelog",
     "gc_file",

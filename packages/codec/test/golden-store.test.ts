@@ -20,6 +20,7 @@ import {
   InlineSchemaDroppedValue,
   InlineSchemaValue,
   type Key,
+  LakesValue,
   LooseRowsValue,
   MaintenanceStatusValue,
   type MessageType,
@@ -54,6 +55,7 @@ const sysMessages = {
   migration: MigrationValue,
   maintenance_status: MaintenanceStatusValue,
   loose_rows: LooseRowsValue,
+  lakes: LakesValue,
 } as const;
 
 /** The message of a key's value; `undefined` for index entries, whose values have no frame. */
