@@ -1,5 +1,6 @@
 import type { ReadScope } from "@moraine/catalog";
 import { UnsupportedError } from "@moraine/codec";
+import type { EveryLoad } from "./follow-every.js";
 import type { LakeSettings } from "./lake.js";
 
 /** Who is on the other end of a connection. */
@@ -15,11 +16,13 @@ export class Attachment {
   readonly lake: string;
   readonly readOnly: boolean;
   readonly client: ClientInfo;
-  /** By which it makes the lake, if it does. */
-  readonly settings: LakeSettings;
   readonly connections = new Set<object>();
   /** Whether a commit of it was refused as stale, and it has not begun again. */
   wasRefused = false;
+  /** The load of every lake of the store that it was answered with last: see `followEvery`. */
+  every: EveryLoad | undefined;
+  #settings: LakeSettings;
+  #schema: string | undefined;
   /** Cuts that its transactions may read indexes in, by revision. */
   readonly #pins = new Map<bigint, ReadScope>();
 
@@ -28,7 +31,22 @@ export class Attachment {
     this.lake = lake;
     this.readOnly = settings.readOnly;
     this.client = client;
-    this.settings = settings;
+    this.#settings = settings;
+  }
+
+  /** By which it makes the lake, if it does. */
+  get settings(): LakeSettings {
+    return this.#settings;
+  }
+
+  /** The metadata schema of its lake, once it is known. */
+  get schema(): string | undefined {
+    return this.#schema;
+  }
+
+  use(schema: string, dataSecret: LakeSettings["dataSecret"] = this.#settings.dataSecret): void {
+    this.#schema = schema;
+    this.#settings = { ...this.#settings, dataSecret };
   }
 
   /** Keeps a cut until a later `Follow` names a revision above it. Takes it over. */

@@ -20,6 +20,7 @@ export interface FollowLogLimits {
  * many clients follow. Bounded: who stands at an older revision than it reaches back to, or within one, loads everything.
  */
 export class FollowLog implements RevisionListener {
+  readonly #schema: string;
   readonly #limits: FollowLogLimits;
   #entries: LoggedRevision[] = [];
   #bytes = 0;
@@ -27,8 +28,13 @@ export class FollowLog implements RevisionListener {
   #losses = 0;
   readonly #waiting = new Set<() => void>();
 
-  /** `revision` is the head at which listening began. */
-  constructor(revision: bigint, limits: FollowLogLimits = { bytes: followLogBytes, revisions: followLogRevisions }) {
+  /** `schema` is where the copies have the tables, `revision` the head at which listening began. */
+  constructor(
+    schema: string,
+    revision: bigint,
+    limits: FollowLogLimits = { bytes: followLogBytes, revisions: followLogRevisions },
+  ) {
+    this.#schema = schema;
     this.#newest = revision;
     this.#limits = limits;
   }
@@ -39,7 +45,7 @@ export class FollowLog implements RevisionListener {
   }
 
   revision(steps: RevisionSteps): void {
-    const frames = framesOfSteps(steps.steps);
+    const frames = framesOfSteps(this.#schema, steps.steps);
     const byteLength = frames.reduce((sum, frame) => sum + frame.length, 0);
     // After a loss nothing leads to what comes now.
     if (this.#entries.at(-1)?.to !== steps.from) this.#clear();

@@ -2,7 +2,7 @@ import type { ReadScope } from "@moraine/catalog";
 import type { Attachment } from "./attachment.js";
 import type { LoggedRevision } from "./follow-log.js";
 import { framesOfLoad } from "./frames-of-steps.js";
-import type { FollowedLake, ReadableLake } from "./lake.js";
+import type { FollowedLake, ReadLake } from "./lake.js";
 import { followWaitMs, pinAttempts } from "./limits.js";
 import { encodeFrame } from "./wire/messages.js";
 
@@ -78,7 +78,7 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
       }
       keepOrRelease(lake, attachment, scope, load.revision);
       await send(encodeFrame({ type: "changes_begin", full: true }));
-      for await (const frame of framesOfLoad(load.steps)) await send(frame);
+      for await (const frame of framesOfLoad(lake.schema, load.steps)) await send(frame);
       await send(encodeFrame({ type: "changes_end", revision: load.revision }));
       return;
     } finally {
@@ -88,15 +88,15 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
 }
 
 /** The same for a lake that is only read: there are no steps to follow, so that whatever is new is everything. */
-export async function followReadOnly(lake: ReadableLake, revision: bigint | undefined, send: SendFrame): Promise<void> {
-  const load = await lake.loadRows();
+export async function followReadOnly(lake: ReadLake, revision: bigint | undefined, send: SendFrame): Promise<void> {
+  const load = await lake.catalog.loadRows();
   try {
     if (load.revision === revision) {
       await send(encodeFrame({ type: "unchanged" }));
       return;
     }
     await send(encodeFrame({ type: "changes_begin", full: true }));
-    for await (const frame of framesOfLoad(load.steps)) await send(frame);
+    for await (const frame of framesOfLoad(lake.schema, load.steps)) await send(frame);
     await send(encodeFrame({ type: "changes_end", revision: load.revision }));
   } finally {
     load.release();

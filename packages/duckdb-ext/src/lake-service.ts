@@ -9,7 +9,9 @@ import type { ReadScope } from "@moraine/catalog";
 import { Attachment, type ClientInfo } from "./attachment.js";
 import { followLake, followReadOnly, type SendFrame } from "./follow.js";
 import { createIndex, describeIndex, dropIndex, listIndexes, readIndex } from "./index-requests.js";
-import { FollowedLake, type LakeOpener, type ReadableLake } from "./lake.js";
+import { amongOthers, followEvery, isOfManyLakes } from "./follow-every.js";
+import { FollowedLake, type LakeOpener, type OpenedLake, type ReadLake, type WritableLake } from "./lake.js";
+import { defaultMetadataSchema, isSameSchema, makesLake, schemaOf } from "./metadata-schema.js";
 import { hasLanded } from "./landed.js";
 import { RetryFloor } from "./retry-floor.js";
 import type { MessageOf } from "./wire/messages.js";
@@ -18,6 +20,12 @@ import type { MessageOf } from "./wire/messages.js";
 export interface LakeStatus {
   readonly revision: string | null;
   readonly snapshot: string | null;
+  /** The lakes of the store by their metadata schemas, the oldest first: the one that `revision` and `snapshot` are of. */
+  readonly schemas: readonly {
+    readonly schema: string;
+    readonly revision: string | null;
+    readonly snapshot: string;
+  }[];
   readonly clients: readonly {
     readonly pid: string;
     readonly client: string;
@@ -27,43 +35,50 @@ export interface LakeStatus {
 }
 
 /**
- * The one lake of a store, and whoever is attached to it. Knows nothing of sockets: connections hand their requests in. The lake is
- * opened by the first attachment and closed by `close`.
+ * The lakes of a store, and whoever is attached to them. Knows nothing of sockets: connections hand their requests in. The lakes are
+ * opened by the first attachment and closed by `close`. An attachment is for one of them; where there are several, which one is known
+ * by its `use` only, or by its first commit.
  */
 export class LakeService {
   readonly #opener: LakeOpener;
   readonly #attachments = new Map<bigint, Attachment>();
-  readonly #floor: RetryFloor<Attachment>;
+  readonly #retryFloorMs: number | undefined;
   #lastAttachment = 0n;
-  #lake: FollowedLake | undefined;
-  #readOnly: ReadableLake | undefined;
+  /** The oldest first. */
+  #lakes: readonly FollowedLake[] = [];
+  /** As long as nobody is attached who writes. */
+  #readLakes: readonly ReadLake[] = [];
   /** Openings come one after the other. */
   #opening: Promise<unknown> = Promise.resolve();
 
   constructor(opener: LakeOpener, retryFloorMs?: number) {
     this.#opener = opener;
-    this.#floor = new RetryFloor(retryFloorMs);
+    this.#retryFloorMs = retryFloorMs;
   }
 
   async attach(
     request: MessageOf<"attach">,
     client: ClientInfo,
   ): Promise<{ attachment: Attachment; dataPath: string | undefined; exists: boolean }> {
-    await this.#inTurn(async () => {
-      const opened = await this.#opener.open(request);
-      // DuckLake has its own words for a lake that is not there and may not be made.
-      if (opened === undefined) return;
-      if (opened.access === "read") {
-        this.#readOnly = opened.catalog;
-        return;
-      }
-      this.#readOnly = undefined;
-      if (this.#lake?.catalog !== opened.catalog) this.#lake = new FollowedLake(opened.catalog);
-    });
+    // DuckLake has its own words for a lake that is not there and may not be made.
+    await this.#inTurn(async () => this.#take(await this.#opener.open(request)));
     const attachment = new Attachment(++this.#lastAttachment, request.lake, client, request);
     this.#attachments.set(attachment.id, attachment);
-    const catalog = this.#lake?.catalog ?? this.#readOnly;
-    return { attachment, exists: catalog !== undefined, dataPath: (await catalog?.snapshot())?.dataPath() };
+    const lakes = this.#served();
+    const dataPath = lakes.length === 1 ? (await lakes[0]?.catalog.snapshot())?.dataPath() : undefined;
+    return { attachment, exists: lakes.length > 0, dataPath };
+  }
+
+  /** The attachment turns out to be for the lake of a metadata schema, which may not be there yet. */
+  async use(
+    attachment: Attachment,
+    { schema, dataSecret }: MessageOf<"use">,
+  ): Promise<{ dataPath: string | undefined; exists: boolean }> {
+    this.#tie(attachment, schema, dataSecret.size > 0 ? dataSecret : undefined);
+    const lake = named(this.#served(), schema);
+    if (lake === undefined) return { exists: false, dataPath: undefined };
+    await this.#opener.use(attachment.settings, schema);
+    return { exists: true, dataPath: (await lake.catalog.snapshot()).dataPath() };
   }
 
   attachment(id: bigint): Attachment {
@@ -77,7 +92,7 @@ export class LakeService {
   /** Ends an attachment: its pins go, and others need not wait for it. Ending it again does nothing. */
   detach(attachment: Attachment): void {
     if (!this.#attachments.delete(attachment.id)) return;
-    this.#floor.release(attachment);
+    for (const { floor } of this.#lakes) floor.release(attachment);
     attachment.releaseBelow(undefined);
   }
 
@@ -87,71 +102,89 @@ export class LakeService {
     send: SendFrame,
   ): Promise<"answered" | "unchanged"> {
     attachment.releaseBelow(request.oldestInUse);
-    if (request.flags.retry && attachment.wasRefused) await this.#floor.claim(attachment);
-    else this.#floor.release(attachment);
+    const isRetry = request.flags.retry && attachment.wasRefused;
     attachment.wasRefused = false;
-    if (this.#readOnly !== undefined) {
-      await followReadOnly(this.#readOnly, request.revision, send);
+    const served = this.#served();
+    if (served.length === 0) return "unchanged";
+    const lake = named(this.#lakes, attachment.schema) ?? onlyOne(this.#lakes);
+    if (lake !== undefined) {
+      if (isRetry) await lake.floor.claim(attachment);
+      else lake.floor.release(attachment);
+      await followLake(lake, attachment, request.revision, send);
+      // It may have ended while it was answered, and its pins with it.
+      if (!this.#attachments.has(attachment.id)) attachment.releaseBelow(undefined);
       return "answered";
     }
-    if (this.#lake === undefined) return "unchanged";
-    await followLake(this.#lake, attachment, request.revision, send);
-    // It may have ended while it was answered, and its pins with it.
-    if (!this.#attachments.has(attachment.id)) attachment.releaseBelow(undefined);
+    const read = named(this.#readLakes, attachment.schema) ?? onlyOne(this.#readLakes);
+    if (read !== undefined) await followReadOnly(read, request.revision, send);
+    else attachment.every = await followEvery(served, request.revision, send);
     return "answered";
   }
 
   async commit(attachment: Attachment, request: MessageOf<"commit">, signal: AbortSignal): Promise<bigint> {
     requireWritable(attachment);
+    const { base, changes } = request;
+    const schema = schemaOf(changes) ?? attachment.schema ?? defaultMetadataSchema;
+    const lake = named(this.#lakes, schema);
     try {
-      await this.#floor.pass(attachment);
-      return await this.#commit(attachment, request, signal);
+      await lake?.floor.pass(attachment);
+      if (base === undefined || makesLake(changes)) return await this.#create(attachment, schema, request);
+      return await this.#commit(this.#required(lake, schema), attachment, { ...request, base }, signal);
     } catch (error) {
       attachment.wasRefused = error instanceof CommitConflictError;
       throw error;
     } finally {
-      this.#floor.release(attachment);
+      lake?.floor.release(attachment);
     }
   }
 
   async #commit(
+    lake: FollowedLake,
     attachment: Attachment,
-    { base, changes, flags }: MessageOf<"commit">,
+    { base: given, changes, flags }: MessageOf<"commit"> & { readonly base: bigint },
     signal: AbortSignal,
   ): Promise<bigint> {
-    if (base === undefined) return await this.#create(attachment, changes, flags.mayHaveLanded);
-    const { catalog } = this.#required();
-    if (flags.mayHaveLanded && (await hasLanded(catalog, base, changes))) return base + 1n;
+    const { schema, catalog } = lake;
+    const isOfMany = isOfManyLakes(given);
+    const known = attachment.every?.revision === given ? attachment.every.revisions.get(schema) : undefined;
+    const base = isOfMany ? known : given;
+    // The copy stands at the base, and takes over what it has committed itself.
+    const reached = (revision: bigint): bigint => (isOfMany ? amongOthers(revision) : revision);
+    if (flags.mayHaveLanded && (await hasLanded(catalog, base, changes)))
+      return reached((base ?? catalog.revision) + 1n);
+    if (base === undefined) throw new CommitConflictError("the transaction began before the store was opened anew");
     const { revision } = await catalog.commitRows(changes, { base, signal });
-    return revision;
+    this.#tie(attachment, schema);
+    return reached(revision);
   }
 
-  async #create(
-    { settings }: Attachment,
-    changes: MessageOf<"commit">["changes"],
-    mayHaveLanded: boolean,
-  ): Promise<bigint> {
+  async #create(attachment: Attachment, schema: string, { changes, flags }: MessageOf<"commit">): Promise<bigint> {
     return await this.#inTurn(async () => {
-      if (this.#lake === undefined) {
-        this.#lake = new FollowedLake(await this.#opener.create(settings, changes));
-        return this.#lake.catalog.revision;
+      const known = named(this.#lakes, schema);
+      if (known !== undefined && !(flags.mayHaveLanded && (await hasLanded(known.catalog, undefined, changes))))
+        throw new CommitConflictError("another client has made the lake meanwhile", { remedy: "Attach again." });
+      this.#tie(attachment, schema);
+      let { catalog } = known ?? {};
+      if (catalog === undefined) {
+        catalog = await this.#opener.create(attachment.settings, schema, changes);
+        this.#lakes = [...this.#lakes, this.#followed({ schema, catalog })];
       }
-      const { catalog } = this.#lake;
-      if (mayHaveLanded && (await hasLanded(catalog, undefined, changes))) return catalog.revision;
-      throw new CommitConflictError("another client has made the lake meanwhile", { remedy: "Attach again." });
+      return this.#lakes.length === 1 ? catalog.revision : amongOthers(catalog.revision);
     });
   }
 
   async createIndex(attachment: Attachment, request: MessageOf<"create_index">): Promise<boolean> {
     requireWritable(attachment);
-    await this.#floor.pass(undefined);
-    return await createIndex(this.#required(), request);
+    const lake = this.#lakeOf(attachment);
+    await lake.floor.pass(undefined);
+    return await createIndex(lake, request);
   }
 
   async dropIndex(attachment: Attachment, request: MessageOf<"drop_index">): Promise<boolean> {
     requireWritable(attachment);
-    await this.#floor.pass(undefined);
-    return await dropIndex(this.#required(), request);
+    const lake = this.#lakeOf(attachment);
+    await lake.floor.pass(undefined);
+    return await dropIndex(lake, request);
   }
 
   async describeIndex(attachment: Attachment, request: MessageOf<"describe_index">): Promise<MessageOf<"index_shape">> {
@@ -167,8 +200,13 @@ export class LakeService {
   }
 
   async status(): Promise<LakeStatus> {
-    const catalog = this.#lake?.catalog;
-    const snapshot = await (catalog ?? this.#readOnly)?.snapshot();
+    const lakes = await Promise.all(
+      this.#served().map(async ({ schema, catalog }) => ({
+        schema,
+        revision: "revision" in catalog ? catalog.revision.toString() : null,
+        snapshot: (await catalog.snapshot()).snapshotId.toString(),
+      })),
+    );
     const byClient = new Map<string, Attachment[]>();
     for (const attachment of this.#attachments.values()) {
       const { pid, program, client } = attachment.client;
@@ -176,8 +214,9 @@ export class LakeService {
       byClient.set(key, [...(byClient.get(key) ?? []), attachment]);
     }
     return {
-      revision: catalog?.revision.toString() ?? null,
-      snapshot: snapshot?.snapshotId.toString() ?? null,
+      revision: lakes[0]?.revision ?? null,
+      snapshot: lakes[0]?.snapshot ?? null,
+      schemas: lakes,
       clients: [...byClient.values()].map((attachments) => ({
         pid: String(attachments[0]?.client.pid),
         client: attachments[0]?.client.client ?? "",
@@ -191,8 +230,8 @@ export class LakeService {
   async close(): Promise<void> {
     for (const attachment of this.#attachments.values()) this.detach(attachment);
     await this.#inTurn(async () => {
-      await this.#lake?.close();
-      await this.#readOnly?.close();
+      for (const lake of this.#lakes) await lake.close();
+      for (const { catalog } of this.#readLakes) await catalog.close();
     });
   }
 
@@ -201,7 +240,7 @@ export class LakeService {
     snapshot: bigint | undefined,
     read: (scope: ReadScope) => T | Promise<T>,
   ): Promise<T> {
-    const lake = this.#required();
+    const lake = this.#lakeOf(attachment);
     const head = await lake.catalog.reads();
     try {
       if (snapshot === undefined) return await read(head);
@@ -213,12 +252,53 @@ export class LakeService {
     }
   }
 
-  #required(): FollowedLake {
-    if (this.#lake !== undefined) return this.#lake;
-    if (this.#readOnly !== undefined) throw readersOnly();
-    throw new NotFoundError("there is no lake in the store yet", {
-      remedy: "Attach it with DuckLake, which makes it.",
+  /** The lake that a request about indexes is for. */
+  #lakeOf({ schema }: Attachment): FollowedLake {
+    return this.#required(schema === undefined ? onlyOne(this.#lakes) : named(this.#lakes, schema), schema);
+  }
+
+  #required(lake: FollowedLake | undefined, schema: string | undefined): FollowedLake {
+    if (lake !== undefined) return lake;
+    if (this.#readLakes.length > 0) throw readersOnly();
+    if (this.#lakes.length === 0) {
+      throw new NotFoundError("there is no lake in the store yet", {
+        remedy: "Attach it with DuckLake, which makes it.",
+      });
+    }
+    const what =
+      schema === undefined
+        ? `the one of ${this.#lakes.length} lakes that is meant`
+        : `a lake in the schema ${JSON.stringify(schema)}`;
+    throw new NotFoundError(`${what} of the store`, {
+      remedy: "Attach it with DuckLake, and with the METADATA_SCHEMA of the lake.",
     });
+  }
+
+  #tie(attachment: Attachment, schema: string, dataSecret?: ReadonlyMap<string, string>): void {
+    const before = attachment.schema === undefined ? onlyOne(this.#lakes) : named(this.#lakes, attachment.schema);
+    // Its cuts are of another lake.
+    if (before !== named(this.#lakes, schema)) attachment.releaseBelow(undefined);
+    attachment.use(schema, dataSecret);
+  }
+
+  #served(): readonly (FollowedLake | ReadLake)[] {
+    return this.#lakes.length > 0 ? this.#lakes : this.#readLakes;
+  }
+
+  #take(opened: readonly OpenedLake[]): void {
+    const written = opened.filter((lake) => lake.access === "write");
+    if (written.length === 0) {
+      if (opened.length > 0) this.#readLakes = opened;
+      return;
+    }
+    this.#readLakes = [];
+    this.#lakes = written.map(
+      (lake) => this.#lakes.find((known) => known.catalog === lake.catalog) ?? this.#followed(lake),
+    );
+  }
+
+  #followed({ schema, catalog }: { readonly schema: string; readonly catalog: WritableLake }): FollowedLake {
+    return new FollowedLake(schema, catalog, new RetryFloor(this.#retryFloorMs));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -226,6 +306,17 @@ export class LakeService {
     this.#opening = turn.catch(() => undefined);
     return turn;
   }
+}
+
+function named<Lake extends { readonly schema: string }>(
+  lakes: readonly Lake[],
+  schema: string | undefined,
+): Lake | undefined {
+  return schema === undefined ? undefined : lakes.find((lake) => isSameSchema(lake.schema, schema));
+}
+
+function onlyOne<Lake>(lakes: readonly Lake[]): Lake | undefined {
+  return lakes.length === 1 ? lakes[0] : undefined;
 }
 
 function readersOnly(): MoraineError {

@@ -1,5 +1,7 @@
 import type { Catalog, RowChanges, RowLoad } from "@moraine/catalog";
+import type { Attachment } from "./attachment.js";
 import { FollowLog } from "./follow-log.js";
+import type { RetryFloor } from "./retry-floor.js";
 
 /** What the service needs of a catalog that it may write to. */
 export type WritableLake = Pick<
@@ -14,18 +16,31 @@ export interface ReadableLake {
   close(): Promise<void>;
 }
 
-/** Opens the one lake of a store. */
-export interface LakeOpener {
-  /**
-   * The lake of the store, or `undefined` where it holds none. Nothing is made. It is open for writing from the first attachment on
-   * that writes; what was opened for reading before stays until it is closed.
-   */
-  open(attach: LakeSettings): Promise<OpenedLake | undefined>;
-  /** Makes the lake by the transaction in which DuckLake creates it. */
-  create(attach: LakeSettings, changes: RowChanges): Promise<WritableLake>;
+/** A lake that is only read. */
+export interface ReadLake {
+  readonly schema: string;
+  readonly catalog: ReadableLake;
 }
 
-export type OpenedLake =
+/** Opens the lakes of a store, which DuckLake's metadata schemas tell apart. */
+export interface LakeOpener {
+  /**
+   * The lakes of the store, the oldest first. Nothing is made. They are open for writing from the first attachment on that writes;
+   * what was opened for reading before stays until it is closed.
+   */
+  open(attach: LakeSettings): Promise<readonly OpenedLake[]>;
+  /** An attachment has turned out to be of the lake of this schema, which is open: refuses settings that do not fit it. */
+  use(attach: LakeSettings, schema: string): Promise<void>;
+  /** Makes the lake of a schema by the transaction in which DuckLake creates it. */
+  create(attach: LakeSettings, schema: string, changes: RowChanges): Promise<WritableLake>;
+}
+
+export type OpenedLake = OpenedCatalog & {
+  /** The metadata schema, in the spelling in which it was made. */
+  readonly schema: string;
+};
+
+export type OpenedCatalog =
   | { readonly access: "write"; readonly catalog: WritableLake }
   | { readonly access: "read"; readonly catalog: ReadableLake };
 
@@ -42,14 +57,18 @@ export interface LakeSettings {
 
 /** A lake that is open for writing, and what its newest commits changed. */
 export class FollowedLake {
+  readonly schema: string;
   readonly catalog: WritableLake;
   readonly log: FollowLog;
+  readonly floor: RetryFloor<Attachment>;
   readonly #stopListening: () => void;
   #indexed: { readonly revision: bigint; readonly value: boolean } | undefined;
 
-  constructor(catalog: WritableLake) {
+  constructor(schema: string, catalog: WritableLake, floor: RetryFloor<Attachment>) {
+    this.schema = schema;
     this.catalog = catalog;
-    this.log = new FollowLog(catalog.revision);
+    this.floor = floor;
+    this.log = new FollowLog(schema, catalog.revision);
     this.#stopListening = catalog.onRevision(this.log);
   }
 

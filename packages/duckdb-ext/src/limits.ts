@@ -22,6 +22,9 @@ export const retryFloorMs = 1_000;
 /** How often a `Follow` looks for a cut of the very revision that it answers with. */
 export const pinAttempts = 3;
 
+/** Longest name of a lake's folder, in bytes. Names of files have no more than 255. */
+export const mostLakeFolderBytes = 240;
+
 /** Most values in one list of a statement. */
 export const statementListValues = 1_000;
 

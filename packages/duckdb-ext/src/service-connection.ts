@@ -158,6 +158,11 @@ class Connection {
         await this.#send({ type: "attached", attachment: attachment.id, exists, dataPath });
         return "next";
       }
+      case "use": {
+        const { exists, dataPath } = await lake.use(this.#of(message), message);
+        await this.#send({ type: "attached", attachment: message.attachment, exists, dataPath });
+        return "next";
+      }
       case "join":
         this.#tie(lake.attachment(message.attachment));
         await this.#send({ type: "joined" });

@@ -7,7 +7,7 @@ type StatementStep = Exclude<FollowStep, { readonly kind: "rows" }>;
 type Value = DeleteStep["where"][number][1];
 
 /** A name in DuckDB's quotes. */
-function quotedName(name: string): string {
+export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 

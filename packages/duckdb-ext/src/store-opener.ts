@@ -1,181 +1,71 @@
-import { Catalog, genesisOf, type LakeOutline, outlineOf, ReadOnlyCatalog, type RowChanges } from "@moraine/catalog";
-import { ConfigurationError, NotFoundError } from "@moraine/codec";
-import { recordedDataPath, StoreLock } from "@moraine/runtime";
-import {
-  DataStoreSet,
-  openStore,
-  openStoreReader,
-  type ReadableStore,
-  type S3Options,
-  type StoreOptions,
-} from "@moraine/store";
+import type { RowChanges, StoreLakes } from "@moraine/catalog";
 import { attachOptions } from "./attach-options.js";
-import { checkSameFolder, inFolder } from "./data-folder.js";
-import { fileInPlace } from "./file-in-place.js";
+import { LakePlace } from "./lake-place.js";
 import type { LakeOpener, LakeSettings, OpenedLake, WritableLake } from "./lake.js";
-import { s3OptionsOf } from "./s3-secret.js";
+import { isSameSchema, lakeFolder } from "./metadata-schema.js";
+
+/** Below a store's place: where its other lakes have theirs. SlateDB has no files of that name. */
+const lakesFolder = "lakes";
 
 /**
- * Opens the lake of one store in this process: with the settings of the attachment that comes first, whatever others say. Only a
- * secret for another server is refused, where the bucket of the same name is another one.
+ * Opens the lakes of one store in this process. The first lake made is the store's own; each other one is a store below it, which
+ * is recorded in the first before it is made: what is recorded and not there yet is no lake.
  */
 export class StoreOpener implements LakeOpener {
   readonly #location: string;
-  #opened: OpenedLake | undefined;
-  #first: LakeSettings | undefined;
-  /** Was read before somebody came who writes. Whoever reads in it still does not lose it. */
-  #reader: ReadOnlyCatalog | undefined;
-  #lock: StoreLock | undefined;
-  /** For data stores that are opened from now on: the newest secret that came for them. */
-  readonly #dataOptions: { s3?: S3Options } = {};
+  readonly #own: LakePlace;
+  readonly #others = new Map<string, LakePlace>();
 
   /** `location` is canonical: an absolute path or a URL. */
   constructor(location: string) {
     this.#location = location;
+    this.#own = new LakePlace(location);
   }
 
-  async open(settings: LakeSettings): Promise<OpenedLake | undefined> {
-    const { dataPath } = attachOptions(settings.options);
-    this.#checkServer(settings);
-    this.#takeDataSecret(settings);
-    if (this.#opened === undefined || (this.#opened.access === "read" && !settings.readOnly)) {
-      const outline = await this.#outline(settings);
-      if (outline === undefined) return undefined;
-      // Before another writer is fenced.
-      if (outline.dataPath !== undefined) this.#checkDataPath(settings, outline.dataPath, dataPath);
-      this.#opened = settings.readOnly
-        ? { access: "read", catalog: await this.#openReadOnly(settings) }
-        : { access: "write", catalog: await this.#openWritable(settings, outline) };
-      this.#first ??= settings;
-      return this.#opened;
+  async open(settings: LakeSettings): Promise<readonly OpenedLake[]> {
+    attachOptions(settings.options);
+    const own = await this.#own.open(settings);
+    if (own === undefined) return [];
+    const { ownSchema, others } = await this.#own.lakes();
+    const lakes: OpenedLake[] = [{ schema: ownSchema, ...own }];
+    for (const { schema, folder } of others) {
+      const other = await this.#other(folder).open(settings);
+      if (other !== undefined) lakes.push({ schema, ...other });
     }
-    const recorded = (await this.#opened.catalog.snapshot()).dataPath();
-    if (recorded !== undefined) this.#checkDataPath(settings, recorded, dataPath);
-    return this.#opened;
+    return lakes;
   }
 
-  async create(settings: LakeSettings, changes: RowChanges): Promise<WritableLake> {
-    const { dataPath, encrypted } = genesisOf(changes);
-    const options = attachOptions(settings.options);
-    this.#checkDataPath(settings, dataPath, options.dataPath);
-    if (options.encrypted !== undefined && options.encrypted !== encrypted) {
-      throw new ConfigurationError(`META_ENCRYPTED is ${options.encrypted}, and the lake is made with ${encrypted}`, {
-        remedy: "Leave META_ENCRYPTED out: ENCRYPTED counts.",
-      });
+  async use(settings: LakeSettings, schema: string): Promise<void> {
+    await this.#placeOf(await this.#own.lakes(), schema)?.use(settings);
+  }
+
+  async create(settings: LakeSettings, schema: string, changes: RowChanges): Promise<WritableLake> {
+    if (!this.#own.isWritable) return await this.#own.create(settings, schema, changes);
+    const lakes = await this.#own.lakes();
+    const folder = lakeFolder(schema);
+    if (this.#placeOf(lakes, schema) === undefined) {
+      await this.#own.recordLakes({ ...lakes, others: [...lakes.others, { schema, folder }] });
     }
-    recordedDataPath(inFolder(settings.cwd, dataPath), this.#location, { mayContainStore: true });
-    this.#takeDataSecret(settings);
-    const catalog = await this.#openWritable(settings, changes);
-    this.#first = settings;
-    this.#opened = { access: "write", catalog };
-    return catalog;
+    return await this.#other(folder).create(settings, schema, changes);
   }
 
-  /** Lets others open the store for writing. To be called when the lake has been closed. */
+  /** Lets others open the store for writing. To be called when the lakes have been closed. */
   async close(): Promise<void> {
-    try {
-      await this.#reader?.close();
-    } finally {
-      this.#lock?.release();
-      this.#lock = undefined;
-    }
+    const closings = await Promise.allSettled([this.#own, ...this.#others.values()].map((place) => place.close()));
+    for (const closing of closings) if (closing.status === "rejected") throw closing.reason;
   }
 
-  #checkServer({ storeSecret }: LakeSettings): void {
-    if (this.#first === undefined) return;
-    if (s3OptionsOf(storeSecret)?.endpoint === s3OptionsOf(this.#first.storeSecret)?.endpoint) return;
-    throw new ConfigurationError(
-      `the S3 secret names another endpoint than the one at which ${this.#location} is open`,
-      {
-        remedy: "Give the secret the same ENDPOINT, or stop the service of that store first.",
-      },
-    );
+  #placeOf({ ownSchema, others }: StoreLakes, schema: string): LakePlace | undefined {
+    if (isSameSchema(ownSchema, schema)) return this.#own;
+    const found = others.find((other) => isSameSchema(other.schema, schema));
+    return found && this.#other(found.folder);
   }
 
-  /** A client finds the secret by the recorded data path, which it learns by a first attachment, without one. */
-  #takeDataSecret({ dataSecret }: LakeSettings): void {
-    Object.assign(this.#dataOptions, s3Part(dataSecret));
+  #other(folder: string): LakePlace {
+    const known = this.#others.get(folder);
+    if (known !== undefined) return known;
+    const place = new LakePlace(`${this.#location.replace(/\/+$/u, "")}/${lakesFolder}/${folder}`, this.#location);
+    this.#others.set(folder, place);
+    return place;
   }
-
-  #checkDataPath({ cwd }: LakeSettings, recorded: string, given: string | undefined): void {
-    checkSameFolder(recorded, this.#first?.cwd ?? cwd, cwd);
-    if (given === undefined) return;
-    const [there, here] = [inFolder(cwd, recorded), inFolder(cwd, given)].map((path) => path.replace(/\/+$/u, ""));
-    if (there === here) return;
-    throw new ConfigurationError(`the lake's data path is ${recorded}, and META_DATA_PATH says ${given}`, {
-      remedy: "Leave META_DATA_PATH out: the recorded one counts.",
-    });
-  }
-
-  /** What the store holds; undefined where there is no lake, or a store in which whoever made it got no further. */
-  async #outline({ readOnly, storeSecret }: LakeSettings): Promise<LakeOutline | undefined> {
-    const file = fileInPlace(this.#location);
-    if (file !== undefined) {
-      if (readOnly) return undefined;
-      throw new ConfigurationError(`the store ${this.#location} cannot be made: ${file} is a file`, {
-        remedy: "Give a folder, or a path where nothing is yet.",
-      });
-    }
-    let store: ReadableStore;
-    try {
-      store = await openStoreReader(this.#location, s3Part(storeSecret));
-    } catch (error) {
-      if (error instanceof NotFoundError) return undefined;
-      throw error;
-    }
-    try {
-      return await outlineOf(store);
-    } finally {
-      await store.close();
-    }
-  }
-
-  async #openReadOnly({ cwd, storeSecret }: LakeSettings): Promise<ReadOnlyCatalog> {
-    const store = await openStoreReader(this.#location, s3Part(storeSecret));
-    try {
-      const openDataFiles = (root: string): DataStoreSet => this.#dataStores(cwd, root);
-      this.#reader = await ReadOnlyCatalog.open({ store, openDataFiles });
-      return this.#reader;
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
-  }
-
-  /** For a lake that is there, or for one that is made by a transaction of DuckLake. */
-  async #openWritable(settings: LakeSettings, from: LakeOutline | RowChanges): Promise<Catalog> {
-    const { cwd, storeSecret } = settings;
-    const { dataPath, flushIntervalMs = 0 } = attachOptions(settings.options);
-    // A recorded data path stays as it is; where there is none, the lake adopts the one given.
-    const adopted =
-      "tables" in from || from.dataPath !== undefined || dataPath === undefined
-        ? undefined
-        : recordedDataPath(inFolder(cwd, dataPath), this.#location, { mayContainStore: true });
-    const lock = StoreLock.acquire(this.#location, false);
-    try {
-      const store = await openStore(this.#location, {
-        ...s3Part(storeSecret),
-        ...(flushIntervalMs === 0 ? {} : { flush: { intervalMs: flushIntervalMs } }),
-      });
-      const catalog = await Catalog.open({
-        store,
-        ...("tables" in from ? { genesis: from } : { dataPath: adopted }),
-        openDataFiles: (recorded) => this.#dataStores(cwd, recorded),
-      });
-      this.#lock = lock;
-      return catalog;
-    } catch (error) {
-      lock?.release();
-      throw error;
-    }
-  }
-
-  #dataStores(cwd: string, root: string): DataStoreSet {
-    return new DataStoreSet(inFolder(cwd, root), this.#dataOptions);
-  }
-}
-
-function s3Part(secret: ReadonlyMap<string, string>): Pick<StoreOptions, "s3"> {
-  const s3 = s3OptionsOf(secret);
-  return s3 === undefined ? {} : { s3 };
 }

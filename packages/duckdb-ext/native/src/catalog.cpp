@@ -48,6 +48,7 @@ string MoraineCatalog::GetDBPath() {
 void MoraineCatalog::FinalizeLoad(optional_ptr<ClientContext> context) {
 	DuckCatalog::FinalizeLoad(context);
 	GetAttached().GetTransactionManager().Cast<FollowingTransactionManager>().Load(context);
+	is_loaded = true;
 }
 
 void MoraineCatalog::OnDetach(ClientContext &) {
@@ -85,6 +86,9 @@ optional_ptr<SchemaCatalogEntry> MoraineCatalog::LookupSchema(CatalogTransaction
                                                               const EntryLookupInfo &schema_lookup,
                                                               OnEntryNotFound if_not_found) {
 	HidePath();
+	if (is_loaded && !is_used && transaction.HasContext()) {
+		UseSchema(transaction.GetContext(), schema_lookup.GetEntryName());
+	}
 	return DuckCatalog::LookupSchema(transaction, schema_lookup, if_not_found);
 }
 
@@ -143,6 +147,19 @@ static std::map<std::string, std::string> TakeOptions(unordered_map<string, Valu
 	return taken;
 }
 
+//! The secret for data files, where no option says where they lie. Where the lake is not there yet nobody here knows: then the
+//! store's secret is taken, or the one that counts for every bucket.
+static std::map<std::string, std::string> DataSecretFor(ClientContext &context, const Attachment &attachment) {
+	if (!attachment.DataPath().empty()) {
+		return SecretFor(context, attachment.DataPath());
+	}
+	if (attachment.Exists()) {
+		return {};
+	}
+	auto &store_secret = attachment.Options().store_secret;
+	return store_secret.empty() ? SecretFor(context, "s3://") : store_secret;
+}
+
 static unique_ptr<Attachment> AttachStore(ClientContext &context, AttachRequest request) {
 	request.store_secret = SecretFor(context, request.store);
 	auto named_path = request.options.find("data_path");
@@ -152,19 +169,32 @@ static unique_ptr<Attachment> AttachStore(ClientContext &context, AttachRequest 
 	if (!data_path.empty()) {
 		return attachment;
 	}
-	// Where the data lies is known to the store, and where there is no lake yet to nobody here: then the store's secret
-	// is taken, or the one that counts for every bucket.
-	if (!attachment->DataPath().empty()) {
-		request.data_secret = SecretFor(context, attachment->DataPath());
-	} else if (!attachment->Exists()) {
-		request.data_secret = request.store_secret.empty() ? SecretFor(context, "s3://") : request.store_secret;
-	}
+	request.data_secret = DataSecretFor(context, *attachment);
 	if (request.data_secret.empty()) {
 		return attachment;
 	}
 	auto with_secret = make_uniq<Attachment>(context, std::move(request));
 	attachment->Detach();
 	return with_secret;
+}
+
+void MoraineCatalog::UseSchema(ClientContext &context, const std::string &schema) {
+	if (GetAttached().GetTransactionManager().Cast<FollowingTransactionManager>().IsOurs(context)) {
+		return;
+	}
+	auto guard = attachment->Lock(use_lock, &context);
+	if (is_used) {
+		return;
+	}
+	auto sent = attachment->Options().data_secret;
+	attachment->Use(&context, schema, sent);
+	if (attachment->Options().options.count("data_path") == 0) {
+		auto secret = DataSecretFor(context, *attachment);
+		if (!secret.empty() && secret != sent) {
+			attachment->Use(&context, schema, std::move(secret));
+		}
+	}
+	is_used = true;
 }
 
 //! Whether the attach or DuckDB's own setting says so. What DuckDB made of a url does not count: it takes every file

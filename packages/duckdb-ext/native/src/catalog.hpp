@@ -56,10 +56,18 @@ public:
 	void HidePath();
 
 private:
+	//! Tells the store's service which lake this is the catalog of: that of the schema which is looked up first. DuckLake does not
+	//! hand METADATA_SCHEMA on, but its first query names it.
+	void UseSchema(duckdb::ClientContext &context, const std::string &schema);
+
 	//! As the user wrote it behind `moraine:`.
 	std::string path;
 	duckdb::unique_ptr<Attachment> attachment;
 	IndexShapes shapes;
+	//! Whether the tables of the store are there, and whether it is known which of them are meant.
+	std::atomic<bool> is_loaded {false};
+	std::atomic<bool> is_used {false};
+	std::timed_mutex use_lock;
 	//! Whether the storage has the store's path.
 	std::atomic<bool> shows_path {false};
 };

@@ -124,13 +124,45 @@ void Attachment::AttachAgain(optional_ptr<ClientContext> context) {
 	channel->Send(attach, context);
 	auto reply = channel->Receive(context);
 	Expect(reply, FrameKind::ATTACHED);
+	ReadAttached(reply);
+	if (!request.schema.empty()) {
+		auto use = UseFrame();
+		use.SetAttachment(id);
+		channel->Send(use, context);
+		auto used = channel->Receive(context);
+		Expect(used, FrameKind::ATTACHED);
+		ReadAttached(used);
+	}
+	process = getpid();
+	anchor = std::move(channel);
+}
+
+FrameWriter Attachment::UseFrame() const {
+	auto use = FrameWriter::ForAttachment(FrameKind::USE);
+	use.Text(request.schema);
+	use.Map(request.data_secret);
+	return use;
+}
+
+void Attachment::ReadAttached(FrameReader &reply) {
 	id = reply.U64();
 	exists = reply.Bool();
 	data_path.clear();
 	reply.OptionText(data_path);
 	reply.End();
-	process = getpid();
-	anchor = std::move(channel);
+}
+
+void Attachment::Use(optional_ptr<ClientContext> context, const std::string &schema,
+                     std::map<std::string, std::string> data_secret) {
+	auto use = [&] {
+		auto guard = Lock(lock, context);
+		request.schema = schema;
+		request.data_secret = std::move(data_secret);
+		return UseFrame();
+	}();
+	auto reply = Request(context, use, FrameKind::ATTACHED, Repeat::ASK_AGAIN);
+	auto guard = Lock(lock, context);
+	ReadAttached(reply);
 }
 
 std::unique_lock<std::timed_mutex> Attachment::Lock(std::timed_mutex &mutex,

@@ -26,6 +26,8 @@ struct AttachRequest {
 	std::map<std::string, std::string> options;
 	std::map<std::string, std::string> store_secret;
 	std::map<std::string, std::string> data_secret;
+	//! DuckLake's metadata schema, by which the store tells its lakes apart; empty while it is not known.
+	std::string schema;
 };
 
 //! A request that the service refused, as the class of DuckDB's errors that it names. `code` is moraine's.
@@ -103,6 +105,9 @@ public:
 	                                        duckdb::optional_ptr<duckdb::ClientContext> context) const;
 	//! Throws IOException where the service hangs: after SILENCE_MS of any other wait that only it can end.
 	void CheckLife(duckdb::optional_ptr<duckdb::ClientContext> context) const;
+	//! Says which lake of the store the attachment is for. `Exists` and `DataPath` are that lake's from then on.
+	void Use(duckdb::optional_ptr<duckdb::ClientContext> context, const std::string &schema,
+	         std::map<std::string, std::string> data_secret);
 	//! Ends the attachment; reports nothing, as nobody could act on it.
 	void Detach() noexcept;
 
@@ -127,6 +132,9 @@ private:
 	std::unique_ptr<Channel> Acquire(duckdb::optional_ptr<duckdb::ClientContext> context, uint64_t &id);
 	void Release(std::unique_ptr<Channel> channel) noexcept;
 	void AttachAgain(duckdb::optional_ptr<duckdb::ClientContext> context);
+	FrameWriter UseFrame() const;
+	//! Reads the rest of an `Attached` frame.
+	void ReadAttached(FrameReader &reply);
 
 	AttachRequest request;
 	std::string location;

@@ -37,11 +37,13 @@ public:
 	void RollbackTransaction(duckdb::Transaction &transaction) override;
 	void Checkpoint(duckdb::ClientContext &context, bool force) override;
 
-private:
-	void HidePath();
+	//! Whether it is the connection that applies what the store has changed.
 	bool IsOurs(duckdb::ClientContext &context) const {
 		return applying_context == &context;
 	}
+
+private:
+	void HidePath();
 	void CatchUp(duckdb::optional_ptr<duckdb::ClientContext> context, bool is_retry);
 	//! One question and what it is answered. False where it has to be asked anew.
 	bool FollowOnce(duckdb::optional_ptr<duckdb::ClientContext> context, uint8_t flags, bool everything);

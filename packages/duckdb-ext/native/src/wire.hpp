@@ -30,6 +30,7 @@ enum class FrameKind : uint8_t {
 	DETACH = 0x0b,
 	STATUS = 0x0c,
 	STOP = 0x0d,
+	USE = 0x0e,
 	FAILED = 0x7f,
 	WELCOME = 0x81,
 	ATTACHED = 0x82,

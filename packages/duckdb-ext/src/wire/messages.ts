@@ -89,6 +89,7 @@ const definitions = {
   ],
   list_indexes: [0x0a, { attachment: u64, snapshot: option(u64), schema: text, table: text }],
   detach: [0x0b, { attachment: u64 }],
+  use: [0x0e, { attachment: u64, schema: text, dataSecret: textMap }],
   status: [0x0c, {}],
   stop: [0x0d, {}],
   failed: [0x7f, { code: text, exception: oneOf(exceptionNumbers, "exception class"), retryable: bool, message: text }],

@@ -24,6 +24,7 @@ export const messageFrames: readonly Message[] = [
     dataSecret: new Map(),
   },
   { type: "attached", attachment: 1n, exists: true, dataPath: "/srv/app/data/" },
+  { type: "use", attachment: 1n, schema: 'one "lake"', dataSecret: new Map([["key_id", "k"]]) },
   { type: "join", attachment: 1n },
   { type: "joined" },
   { type: "follow", attachment: 1n, revision: 5n, oldestInUse: undefined, flags: { retry: true } },

@@ -66,6 +66,7 @@ export class ScriptedService {
       case "hello":
         return { type: "welcome", magic: protocolMagic, version: protocolVersion, server: "scripted", pid: 0n };
       case "attach":
+      case "use":
         return { type: "attached", attachment: 1n, exists: false, dataPath: undefined };
       case "join":
         return { type: "joined" };
