@@ -130,6 +130,36 @@ describe.skipIf(!extensionAvailable || !hasS3Server("SQL on lakes in S3"))("a la
     expect(await next.column("SELECT count(*) FROM lake.t")).toEqual(["200"]);
   });
 
+  it("holds several lakes, each with the secret for its own data", { timeout: 120_000 }, async () => {
+    const name = fresh();
+    const attachAs = (lake: string, options: string): string =>
+      `ATTACH 'ducklake:moraine:s3://lakes/${name}/store' AS ${lake} (METADATA_SCHEMA 'of ${lake}'${options})`;
+    const maker = await open([
+      secret(),
+      attachAs("a", `, DATA_PATH 's3://lakes/${name}/a/'`),
+      attachAs("b", `, DATA_PATH 's3://lakes/${name}/b/'`),
+    ]);
+    for (const lake of ["a", "b"]) {
+      await maker.rows(`CREATE TABLE ${lake}.t(id BIGINT)`);
+      await maker.rows(`CREATE UNIQUE INDEX u ON ${lake}.t(id)`);
+      await maker.rows(`INSERT INTO ${lake}.t SELECT * FROM range(100)`);
+    }
+    await maker.close();
+    await stopServices(folder);
+    // One secret fits the store, and one the data of one lake: the other's cannot be read.
+    const scoped = (scope: string, key?: string): string =>
+      secret(key).replace("SECRET (TYPE", `SECRET "${scope}" (SCOPE 's3://lakes/${name}/${scope}', TYPE`);
+    const next = await open([scoped("store"), scoped("a", "wrong"), scoped("b"), attachAs("b", "")]);
+    await next.rows("INSERT INTO b.t SELECT * FROM range(100, 200)");
+    expect(await next.failure("INSERT INTO b.t SELECT * FROM range(150, 300)")).toMatch(/claims a value/u);
+    expect(await next.column("SELECT count(*) FROM b.t")).toEqual(["200"]);
+    await next.rows(attachAs("a", ""));
+    expect(await next.column('SELECT next_row_id FROM __ducklake_metadata_a."of a".ducklake_table_stats')).toEqual([
+      "100",
+    ]);
+    expect(await next.failure("SELECT sum(id) FROM a.t")).toMatch(/403|Forbidden/u);
+  });
+
   describe("wrong credentials are told within 15 s", () => {
     it.each(["an existing lake", "a new lake"])("%s", { timeout: 120_000 }, async (which) => {
       const name = fresh();

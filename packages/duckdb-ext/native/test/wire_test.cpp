@@ -218,6 +218,11 @@ static bool Copy(FrameReader &reader, FrameWriter &writer) {
 		writer.Bool(reader.Bool());
 		writer.Map(reader.Map());
 		break;
+	case FrameKind::USE:
+		writer.U64(reader.U64());
+		writer.Text(reader.Text());
+		writer.Map(reader.Map());
+		break;
 	case FrameKind::DROP_INDEX: {
 		writer.U64(reader.U64());
 		std::string schema;
