@@ -127,6 +127,21 @@ it.skipIf(!extensionAvailable)(
   },
 );
 
+it.skipIf(!extensionAvailable)(
+  "an index follows rows to which merging sorted files gives each other's ids",
+  async () => {
+    await db.run("CREATE TABLE t(a BIGINT)");
+    await db.run("CREATE UNIQUE INDEX u ON t(a)");
+    await db.run("CALL lake.set_option('data_inlining_row_limit', 0)");
+    await db.run("INSERT INTO t VALUES (5), (3); INSERT INTO t VALUES (4), (2)");
+    await db.run("ALTER TABLE t SET SORTED BY (a ASC)");
+    await db.run("CALL ducklake_merge_adjacent_files('lake')");
+    for (const value of ["2", "3", "4", "5"]) {
+      expect(await lookup("t", "u", value)).toEqual(await db.column(`SELECT rowid FROM t WHERE a = ${value}`));
+    }
+  },
+);
+
 describe.skipIf(!extensionAvailable)("a prepared read never serves what it found before (duckdb#23704)", () => {
   it.each([
     ["an insert", "INSERT INTO t VALUES (7)", "1"],

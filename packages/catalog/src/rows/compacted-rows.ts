@@ -11,7 +11,8 @@ type DataFile = EntityValue["data_file"];
  * Holds the files of a commit that only compacts to their sources: the rows that come are those that go. Gives the tables whose rows
  * keep their ids, so that their entries stay as they are; nothing but the row ids of the files is read. Of the others entries are to
  * be derived: DuckLake gives rows new ids where it merges a file that an UPDATE wrote with the one that follows, because it takes
- * the recorded first id for that of the rows. Tables without indexes are not looked at.
+ * the recorded first id for that of the rows, and where it sorts the rows of files that follow each other. Tables without indexes are
+ * not looked at.
  *
  * Source: specification, "Compaction derives nothing".
  *
@@ -35,12 +36,23 @@ async function keepsIds(context: FileEntriesContext, tableId: bigint, fileIds: r
   const [gone, come] = [new RowIdBlocks(), new RowIdBlocks()];
   for (const fileId of fileIds) await moveRows(context, tableId, fileId, gone, come);
   const [before, after] = [gone.sorted(), come.sorted()];
-  if (before.length === after.length && before.every((rowId, at) => rowId === after[at])) return true;
+  if (before.length === after.length && before.every((rowId, at) => rowId === after[at]))
+    return !isSortedAnew(context, tableId, fileIds);
   if (before.length === after.length && after.every((rowId, at) => rowId !== after[at + 1])) return false;
   throw new ConstraintError(
     `a compaction of table ${tableId}, which has indexes, takes ${before.length} rows out of their files and writes ${after.length} rows, which are not the same ones`,
     { remedy: "Run it again. If that fails as well, drop the table's indexes, compact, and create them again." },
   );
+}
+
+/** Whether rows may have changed their ids among each other: they were sorted, and where one lies gives its id. */
+function isSortedAnew(
+  { staging: { draft } }: FileEntriesContext,
+  tableId: bigint,
+  fileIds: readonly bigint[],
+): boolean {
+  if (draft.base.list("sort", tableId).length === 0) return false;
+  return fileIds.some((fileId) => draft.get("data_file", tableId, fileId)?.rowIdStart !== undefined);
 }
 
 /** Adds the live rows that a file loses, or brings. */
