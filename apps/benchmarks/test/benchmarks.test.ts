@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { stopServices } from "../../../packages/duckdb-ext/test/services.js";
 import { areasOf } from "../src/areas/all.js";
 import type { Figure } from "../src/figure.js";
 import { quickSizes } from "../src/sizes.js";
@@ -10,10 +11,12 @@ import { quickSizes } from "../src/sizes.js";
 // Shows that each benchmark runs and yields figures. What they are is nothing to assert: it depends on the machine.
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-bench-test-"));
+process.env["MORAINE_RUNTIME_DIR"] = join(folder, "run");
 const loader = fileURLToPath(new URL("source-loader.mjs", import.meta.url));
 const context = { sizes: quickSizes, quick: true, folder, nodeArguments: ["--expose-gc", "--import", loader] };
 
-afterAll(() => {
+afterAll(async () => {
+  await stopServices(folder);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Catalog, type IndexId, mainSchema, type SchemaId, type TableId } from "moraine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { build, inProcess, moraine, type Outcome, shell, start } from "./support/command.js";
-import { extensionAvailable } from "./support/services.js";
+import { extensionAvailable, stopServices } from "./support/services.js";
 
 const folder = mkdtempSync(join(tmpdir(), "moraine-cli-"));
 const store = join(folder, "lake/store");
@@ -58,7 +58,11 @@ beforeAll(async () => {
   await catalog.commit((tx) => tx.dropIndex({ index: staging.gone }));
   ids = { ...value, staging: staging.schema };
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  // The demonstration starts one.
+  await stopServices(folder);
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** The JSON document that a command prints; the command must have succeeded. A process of its own. */
 async function json(...args: string[]): Promise<unknown> {

@@ -15,7 +15,7 @@ import { extensionAvailable, stopServices } from "./support/services.js";
 const folder = mkdtempSync(join(tmpdir(), "moraine-open-duckdb-"));
 process.env["MORAINE_RUNTIME_DIR"] = join(folder, "run");
 afterAll(async () => {
-  await stopServices();
+  await stopServices(folder);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -23,7 +23,7 @@ writeExampleModule(modulePath, "", examples, scopeType, "", (at) => ({
 describe("examples of the README files", async () => {
   const module = (await import(modulePath)) as { examples: Record<string, (scope: ExampleScope) => Promise<void>> };
   afterAll(async () => {
-    await stopServices();
+    await stopServices(folder);
     rmSync(folder, { recursive: true, force: true });
   });
 

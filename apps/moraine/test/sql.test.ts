@@ -25,7 +25,7 @@ describe.skipIf(!extensionAvailable)("with the extension", () => {
     expect(made.stdout).toMatch(/^done .*\ndone .*\n2 rows changed .*\n$/u);
   }, 120_000);
   afterAll(async () => {
-    await stopServices();
+    await stopServices(folder);
     rmSync(folder, { recursive: true, force: true });
   });
 

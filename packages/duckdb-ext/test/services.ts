@@ -2,16 +2,18 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Holder, isRunning, readHolder } from "@moraine/runtime";
 
-/** Ends the services that were started in a test's folder, and waits until they are gone. */
+/** Ends the services that were started in a test's folder, and waits until they are gone: those that come meanwhile as well. */
 export async function stopServices(folder: string): Promise<void> {
-  for (const holder of holders(folder)) {
-    try {
-      process.kill(holder.pid, "SIGTERM");
-    } catch (error) {
-      // It ended by itself meanwhile.
-      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  for (let found = holders(folder); found.length > 0; found = holders(folder)) {
+    for (const { pid } of found) {
+      try {
+        process.kill(pid, "SIGTERM");
+      } catch (error) {
+        // It ended by itself meanwhile.
+        if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+      }
     }
-    while (isRunning(holder)) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (found.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { LakeClient } from "../../../../packages/duckdb-ext/test/lake-client.js";
+import { stopServices } from "../../../../packages/duckdb-ext/test/services.js";
 import { type ServicePlace, servicePlace } from "../../src/service/place.js";
 
 const command = fileURLToPath(new URL("../../bin/moraine-service.js", import.meta.url));
@@ -36,6 +37,8 @@ export class ServiceFolder {
         child.kill("SIGKILL");
         await once(child, "exit");
       }
+      // Those that DuckDB has started.
+      await stopServices(this.path);
       rmSync(this.path, { recursive: true, force: true });
     });
   }
