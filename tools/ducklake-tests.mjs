@@ -1,31 +1,46 @@
 // DuckLake's own test suite, each of its files on a moraine store of its own:
-//   node tools/ducklake-tests.mjs --ducklake CHECKOUT --runner FILE [--extensions FOLDER] [--out FILE] [option of the runner ...]
+//   node tools/ducklake-tests.mjs --ducklake CHECKOUT --runner FILE [--extensions FOLDER] [--config FILE] [--out FILE]
+//        [-- option of the runner ...]
 // CHECKOUT has DuckLake's `test` and `data` at the commit that DuckDB 1.5.5 pins. FILE is a runner of sqllogictest files on
 // @duckdb/node-api, which is no part of this repository. FOLDER has further official extensions, without which their tests are left
-// out. Needs what `npm run setup` builds. Ends with 1 when a test failed.
+// out. The configuration is one of DuckLake's own (`test/configs`). Needs what `npm run setup` builds. Ends with 1 when a test failed.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { isMain } from "./lib/command-line.mjs";
 import { runCommand } from "./lib/run-command.mjs";
 import { workspaceRoot } from "./lib/workspace.mjs";
 
 const usage =
-  "usage: node tools/ducklake-tests.mjs --ducklake CHECKOUT --runner FILE [--extensions FOLDER] [--out FILE] [-- OPTION ...]";
+  "usage: node tools/ducklake-tests.mjs --ducklake CHECKOUT --runner FILE [--extensions FOLDER] [--config FILE] [--out FILE] " +
+  "[-- OPTION ...]";
 /** A service of a file's store ends soon after the file, so that hundreds of them do not run at once. */
 const idleTimeoutSeconds = 2;
 const removal = { recursive: true, force: true, maxRetries: 50, retryDelay: 100 };
 
 /**
+ * The runner's configuration: one of DuckLake's own or none, with the tests that are about a DuckDB file left out as well.
+ * @param {string} [upstream] The file of DuckLake's own.
+ * @returns {Readonly<Record<string, unknown>> & { readonly skip_tests: readonly { readonly reason: string, readonly paths: readonly string[] }[] }}
+ */
+export function testConfiguration(upstream) {
+  /** @param {string | URL} file */
+  const read = (file) => /** @type {ReturnType<typeof testConfiguration>} */ (JSON.parse(readFileSync(file, "utf8")));
+  const ours = read(new URL("lib/ducklake-skips.json", import.meta.url));
+  if (upstream === undefined) return ours;
+  const theirs = read(upstream);
+  return { ...theirs, skip_tests: [...ours.skip_tests, ...(theirs.skip_tests ?? [])] };
+}
+
+/**
  * What the runner is started with.
  * @param {{ ducklake: string, runner: string, extensions?: string | undefined }} places
- * @param {{ official: string, prelude: string, out: string }} files
+ * @param {{ official: string, prelude: string, config: string, out: string }} files
  * @param {readonly string[]} rest Further options of the runner.
  * @returns {string[]}
  */
-export function runnerArguments({ ducklake, runner, extensions }, { official, prelude, out }, rest) {
+export function runnerArguments({ ducklake, runner, extensions }, { official, prelude, config, out }, rest) {
   const besides = extensions === undefined ? [] : ["--extensions", resolve(extensions)];
   return [
     "--import",
@@ -44,7 +59,7 @@ export function runnerArguments({ ducklake, runner, extensions }, { official, pr
     "moraine:{DEFAULT}",
     "--rewrite-literals",
     "--config",
-    fileURLToPath(new URL("lib/ducklake-skips.json", import.meta.url)),
+    config,
     "--out",
     out,
     ...rest,
@@ -66,7 +81,7 @@ export function resultLine({ count: { pass, fail, skip } }) {
  */
 async function run(args) {
   const text = /** @type {const} */ ({ type: "string" });
-  const options = { ducklake: text, runner: text, extensions: text, out: text };
+  const options = { ducklake: text, runner: text, extensions: text, config: text, out: text };
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const { ducklake, runner, extensions } = values;
   if (ducklake === undefined || runner === undefined) {
@@ -78,8 +93,10 @@ async function run(args) {
   try {
     const prelude = join(folder, "prelude.sql");
     const out = resolve(values.out ?? join(folder, "result.json"));
+    const config = join(folder, "config.json");
+    writeFileSync(config, JSON.stringify(testConfiguration(values.config)));
     writeFileSync(prelude, `LOAD ${literal(extensionFile())};\n`);
-    const files = { official: await officialExtensionFile("ducklake"), prelude, out };
+    const files = { official: await officialExtensionFile("ducklake"), prelude, config, out };
     const service = join(workspaceRoot, "apps/extension/bin/moraine-service.js");
     const { code } = await runCommand(
       process.execPath,

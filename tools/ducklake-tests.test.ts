@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { extensionAvailable } from "../apps/extension/test/support/available.js";
-import { resultLine, runnerArguments } from "./ducklake-tests.mjs";
+import { resultLine, runnerArguments, testConfiguration } from "./ducklake-tests.mjs";
 
 const script = fileURLToPath(new URL("ducklake-tests.mjs", import.meta.url));
 let folder: string;
@@ -17,14 +17,29 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("DuckLake's tests", () => {
   it("are run on stores of their own, without those about a DuckDB file", () => {
-    const files = { official: "/ducklake.duckdb_extension", prelude: "/prelude.sql", out: "/result.json" };
+    const files = {
+      official: "/ducklake.duckdb_extension",
+      prelude: "/prelude.sql",
+      config: "/config.json",
+      out: "/result.json",
+    };
     const args = runnerArguments({ ducklake: "/ducklake", runner: "/run.mjs" }, files, ["--only", "view/*"]);
     expect(args.join(" ")).toMatch(/^--import file:.*patient-removal.mjs \/run.mjs --root \/ducklake --engine /u);
     expect(args.join(" ")).toContain("--connection moraine:{DEFAULT} --rewrite-literals");
     expect(args.slice(-2)).toEqual(["--only", "view/*"]);
-    const config = args[args.indexOf("--config") + 1] ?? "";
-    const { skip_tests: skipped } = JSON.parse(readFileSync(config, "utf8")) as { skip_tests: { paths: string[] }[] };
-    expect(skipped.flatMap(({ paths }) => paths)).toHaveLength(9);
+    expect(args[args.indexOf("--config") + 1]).toBe("/config.json");
+    expect(testConfiguration().skip_tests.flatMap(({ paths }) => paths)).toHaveLength(9);
+  });
+
+  it("take a configuration of DuckLake's own, and leave out what either leaves out", () => {
+    const upstream = join(folder, "no_inline.json");
+    const skipped = { reason: "wants inlined data", paths: ["test/sql/alter/issue_944.test"] };
+    writeFileSync(upstream, JSON.stringify({ on_init: "SET x = 0;", skip_tests: [skipped] }));
+    const { skip_tests, ...rest } = testConfiguration(upstream);
+    expect(rest).toMatchObject({ on_init: "SET x = 0;" });
+    expect(skip_tests).toEqual([...testConfiguration().skip_tests, skipped]);
+    writeFileSync(upstream, JSON.stringify({ on_init: "SET x = 1;" }));
+    expect(testConfiguration(upstream).skip_tests).toEqual(testConfiguration().skip_tests);
   });
 
   it("end with one line on the result", () => {
@@ -44,6 +59,7 @@ describe("DuckLake's tests", () => {
       "const at = (name) => process.argv[process.argv.indexOf(name) + 1];",
       'console.log(readFileSync(at("--prelude"), "utf8").trim());',
       'console.log("runtime folder", process.env.MORAINE_RUNTIME_DIR);',
+      'console.log("configured", Object.keys(JSON.parse(readFileSync(at("--config"), "utf8"))).join());',
       'writeFileSync(at("--out"), JSON.stringify({ count: { pass: 1, fail: 2, skip: 3 } }));',
       "process.exitCode = 1;",
     ];
@@ -53,7 +69,7 @@ describe("DuckLake's tests", () => {
     });
     expect(status).toBe(1);
     expect(stdout).toMatch(
-      /^LOAD '.*moraine\.duckdb_extension';\nruntime folder .*\nDuckLake's tests on moraine: 6 files: 1 pass, 2 fail, 3 skip\n$/u,
+      /^LOAD '.*moraine\.duckdb_extension';\nruntime folder .*\nconfigured description,skip_tests\nDuckLake's tests on moraine: 6 files: 1 pass, 2 fail, 3 skip\n$/u,
     );
     const runtime = /^runtime folder (.*)$/mu.exec(stdout)?.[1] ?? "";
     expect(runtime).toContain("moraine-ducklake-tests-");
