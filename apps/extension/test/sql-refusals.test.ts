@@ -6,7 +6,7 @@ import { extensionAvailable } from "./support/available.js";
 import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
 import { expectIndex } from "./support/expect-index.js";
 
-/** What makes DuckLake repeat a commit: ten times, with pauses of 11 s together. */
+/** What makes DuckLake repeat a commit: ten times, for 4 s at least. */
 const retryWords = /conflict|concurrent|unique|primary key/iu;
 const promptMs = 3000;
 /** Every name that a message could quote holds one of the words. */
