@@ -130,8 +130,26 @@ describe.skipIf(!extensionAvailable)("an index that is made while a transaction 
     expect(await two.column("SELECT index_name FROM moraine_indexes('lake', 'main', 't')")).toEqual(["late"]);
   });
 
+  it("is made beside another one, and beside rows that come meanwhile", async () => {
+    await one.run("INSERT INTO t SELECT i, 'value ' || i FROM range(10, 20000) r(i)");
+    await Promise.all([one.run("CREATE INDEX first ON t(b)"), two.run("CREATE INDEX second ON t(b, a)")]);
+    const made = one.run("CREATE INDEX third ON t(b) WITH (directions = '[desc]')").then(() => "made");
+    let added = 0;
+    for (let at = 0; at < 3; at++) {
+      // One of the two is always told, by DuckLake or not at all.
+      added += await two.run(`INSERT INTO t VALUES (${-at - 1}, 'meanwhile')`).then(
+        () => 1,
+        (error: unknown) => (expect(String(error)).toContain("conflict"), 0),
+      );
+    }
+    expect(await made).toBe("made");
+    expect(await two.column("SELECT count(*) FROM t WHERE a < 0")).toEqual([`${added}`]);
+    for (const index of ["first", "third"]) await expectIndex(two, index, "t", ["b"]);
+    await expectIndex(two, "second", "t", ["b", "a"]);
+  });
+
   it("is no hindrance to transactions on other tables", async () => {
-    await one.run("CREATE TABLE other(a INTEGER)");
+    await one.run("CREATE OR REPLACE TABLE other(a INTEGER)");
     await one.run("BEGIN; INSERT INTO other VALUES (1)");
     await two.run("CREATE INDEX late ON t(b)");
     await one.run("COMMIT");

@@ -1,5 +1,6 @@
-import type { IndexRead, ReadScope } from "@moraine/catalog";
+import type { IndexRead, ReadScope, Transaction } from "@moraine/catalog";
 import {
+  CommitConflictError,
   type IndexId,
   InvalidArgumentError,
   NotFoundError,
@@ -10,6 +11,7 @@ import {
 import { duckdbColumnType } from "./duckdb-column-type.js";
 import { indexOptions } from "./index-options.js";
 import { keyRows } from "./key-values.js";
+import { indexStatementAttempts } from "./limits.js";
 import type { FollowedLake } from "./lake.js";
 import { locateRows } from "./locate-rows.js";
 import { booleanColumn, integerColumn, nullColumn, textColumn, wordColumn } from "./scalar-columns.js";
@@ -40,56 +42,85 @@ function tableNamed(
   return found;
 }
 
-/** Gives whether an index was made; not where `IF NOT EXISTS` found one of the name. */
-export async function createIndex(lake: FollowedLake, request: MessageOf<"create_index">): Promise<boolean> {
-  const { schema, table, name, columns, unique, ifNotExists } = request;
-  const { value } = await lake.catalog.commit((tx) => {
-    const { id, schemaId } = tableNamed(tx, schema, table);
-    if (ifNotExists && tx.indexBySchemaName(schemaId, name) !== undefined) return false;
-    const { orders } = indexOptions(request.options, columns.length, unique);
-    const topLevel = tx.columnsOf(id).filter(({ parentColumn }) => parentColumn === undefined);
-    const ids = columns.map((column) => {
-      const found = named(topLevel, column);
-      if (found === undefined)
-        throw new NotFoundError(`column ${JSON.stringify(column)} of table ${JSON.stringify(table)}`);
-      return found.id;
-    });
-    if (tx.dataFilesOf(id).length > 0 && tx.dataPath() === undefined) {
-      throw new InvalidArgumentError(
-        `table ${JSON.stringify(table)} has data files, and the lake no data path to read them by`,
-        {
-          remedy: "Attach with META_DATA_PATH, which records it.",
-        },
-      );
+/**
+ * Commits a statement that stands by itself: what it lost a race with is there when it is run again, by names. The signal takes
+ * back what has not landed.
+ */
+async function commitStatement(
+  lake: FollowedLake,
+  statement: (tx: Transaction) => boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return (await lake.catalog.commit(statement, { signal })).value;
+    } catch (error) {
+      if (!(error instanceof CommitConflictError) || attempt === indexStatementAttempts) throw error;
     }
-    tx.createIndex({ table: id, name, columns: ids, unique, orders, backfill: "scoped-read" });
-    return true;
-  });
-  return value;
+  }
+}
+
+/** Gives whether an index was made; not where `IF NOT EXISTS` found one of the name. */
+export async function createIndex(
+  lake: FollowedLake,
+  request: MessageOf<"create_index">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { schema, table, name, columns, unique, ifNotExists } = request;
+  return await commitStatement(
+    lake,
+    (tx) => {
+      const { id, schemaId } = tableNamed(tx, schema, table);
+      if (ifNotExists && tx.indexBySchemaName(schemaId, name) !== undefined) return false;
+      const { orders } = indexOptions(request.options, columns.length, unique);
+      const topLevel = tx.columnsOf(id).filter(({ parentColumn }) => parentColumn === undefined);
+      const ids = columns.map((column) => {
+        const found = named(topLevel, column);
+        if (found === undefined)
+          throw new NotFoundError(`column ${JSON.stringify(column)} of table ${JSON.stringify(table)}`);
+        return found.id;
+      });
+      if (tx.dataFilesOf(id).length > 0 && tx.dataPath() === undefined) {
+        throw new InvalidArgumentError(
+          `table ${JSON.stringify(table)} has data files, and the lake no data path to read them by`,
+          {
+            remedy: "Attach with META_DATA_PATH, which records it.",
+          },
+        );
+      }
+      tx.createIndex({ table: id, name, columns: ids, unique, orders, backfill: "scoped-read" });
+      return true;
+    },
+    signal,
+  );
 }
 
 /** Gives whether an index was dropped; not where `IF EXISTS` found none. */
 export async function dropIndex(
   lake: FollowedLake,
   { schema, name, ifExists }: MessageOf<"drop_index">,
+  signal: AbortSignal,
 ): Promise<boolean> {
-  const { value } = await lake.catalog.commit((tx) => {
-    const schemas = schema === undefined ? tx.schemas() : [named(tx.schemas(), schema)];
-    const found = schemas.flatMap((one) => (one === undefined ? [] : (tx.indexBySchemaName(one.id, name) ?? [])));
-    if (found.length > 1) {
-      throw new InvalidArgumentError(`${found.length} schemas have an index ${JSON.stringify(name)}`, {
-        remedy: "Name the schema as well.",
-      });
-    }
-    const [index] = found;
-    if (index === undefined) {
-      if (ifExists) return false;
-      throw new NotFoundError(`index ${JSON.stringify(name)}`);
-    }
-    tx.dropIndex({ index: index.id });
-    return true;
-  });
-  return value;
+  return await commitStatement(
+    lake,
+    (tx) => {
+      const schemas = schema === undefined ? tx.schemas() : [named(tx.schemas(), schema)];
+      const found = schemas.flatMap((one) => (one === undefined ? [] : (tx.indexBySchemaName(one.id, name) ?? [])));
+      if (found.length > 1) {
+        throw new InvalidArgumentError(`${found.length} schemas have an index ${JSON.stringify(name)}`, {
+          remedy: "Name the schema as well.",
+        });
+      }
+      const [index] = found;
+      if (index === undefined) {
+        if (ifExists) return false;
+        throw new NotFoundError(`index ${JSON.stringify(name)}`);
+      }
+      tx.dropIndex({ index: index.id });
+      return true;
+    },
+    signal,
+  );
 }
 
 export function describeIndex(scope: ReadScope, request: MessageOf<"describe_index">): MessageOf<"index_shape"> {

@@ -173,18 +173,18 @@ export class LakeService {
     });
   }
 
-  async createIndex(attachment: Attachment, request: MessageOf<"create_index">): Promise<boolean> {
+  async createIndex(attachment: Attachment, request: MessageOf<"create_index">, signal: AbortSignal): Promise<boolean> {
     requireWritable(attachment);
     const lake = this.#lakeOf(attachment);
     await lake.floor.pass(undefined);
-    return await createIndex(lake, request);
+    return await createIndex(lake, request, signal);
   }
 
-  async dropIndex(attachment: Attachment, request: MessageOf<"drop_index">): Promise<boolean> {
+  async dropIndex(attachment: Attachment, request: MessageOf<"drop_index">, signal: AbortSignal): Promise<boolean> {
     requireWritable(attachment);
     const lake = this.#lakeOf(attachment);
     await lake.floor.pass(undefined);
-    return await dropIndex(lake, request);
+    return await dropIndex(lake, request, signal);
   }
 
   async describeIndex(attachment: Attachment, request: MessageOf<"describe_index">): Promise<MessageOf<"index_shape">> {

@@ -30,3 +30,6 @@ export const statementListValues = 1_000;
 
 /** Row ids of one index read that are located in data files; more are not: a plan does not restrict its files by so many. */
 export const maxLocatedRows = 4_096;
+
+/** How often a CREATE INDEX or DROP INDEX is run before it is refused for the commits that come before it each time. */
+export const indexStatementAttempts = 5;

@@ -179,10 +179,16 @@ class Connection {
         });
         return "next";
       case "create_index":
-        await this.#send({ type: "done", changed: await lake.createIndex(this.#of(message), message) });
+        await this.#send({
+          type: "done",
+          changed: await lake.createIndex(this.#of(message), message, this.#gone.signal),
+        });
         return "next";
       case "drop_index":
-        await this.#send({ type: "done", changed: await lake.dropIndex(this.#of(message), message) });
+        await this.#send({
+          type: "done",
+          changed: await lake.dropIndex(this.#of(message), message, this.#gone.signal),
+        });
         return "next";
       case "describe_index":
         await this.#send(await lake.describeIndex(this.#of(message), message));
