@@ -1,3 +1,4 @@
+export { type Connected, connectCatalog, type ConnectCatalogOptions } from "./client/connect-catalog.js";
 export { listServices, type ServiceReport, stopService } from "./client/services.js";
 export { type AttachOptions, attachStatement, initStatements } from "./duckdb/attach-statements.js";
 export { extensionFile } from "./duckdb/extension-file.js";

@@ -1,4 +1,10 @@
-import { Catalog as Engine, checkOpenable, outlineOf, ReadOnlyCatalog as ReadOnlyEngine } from "@moraine/catalog";
+import {
+  Catalog as Engine,
+  checkOpenable,
+  ConnectedCatalog as ConnectedEngine,
+  outlineOf,
+  ReadOnlyCatalog as ReadOnlyEngine,
+} from "@moraine/catalog";
 import { InvalidArgumentError, NotFoundError, type SchemaId } from "@moraine/codec";
 import { containsStore, parseLocation, recordedDataPath, StoreLock } from "@moraine/runtime";
 import {
@@ -7,6 +13,7 @@ import {
   openStoreReader,
   type ReadableStore,
   type ReadView,
+  storeLimits,
   type WritableStore,
 } from "@moraine/store";
 import { measureStore } from "./census.js";
@@ -27,13 +34,16 @@ import { readSnapshots } from "./snapshots.js";
 /** The schema `main`, which every catalog is made with. */
 export const mainSchema = 0n as SchemaId;
 
-/** What both kinds of handle share: the reads of the engine, and those that walk the store. */
+/** An engine of this process, or one that is connected to a service's. */
+type WritingEngine = Engine | ConnectedEngine;
+
+/** What all kinds of handle share: the reads of the engine, and those that walk the store. */
 abstract class Reads implements contract.ReadOnlyCatalog {
-  readonly #engine: Engine | ReadOnlyEngine;
+  readonly #engine: WritingEngine | ReadOnlyEngine;
   readonly #view: ReadView;
   readonly #location: string;
 
-  constructor(engine: Engine | ReadOnlyEngine, view: ReadView, location: string) {
+  constructor(engine: WritingEngine | ReadOnlyEngine, view: ReadView, location: string) {
     this.#engine = engine;
     this.#view = view;
     this.#location = location;
@@ -125,11 +135,11 @@ export class ReadOnlyCatalog extends Reads {}
 
 /** A catalog open for reading and writing: see `Catalog` in the interface file. */
 export class Catalog extends Reads implements contract.Catalog {
-  readonly #engine: Engine;
+  readonly #engine: WritingEngine;
   readonly #lock: StoreLock | undefined;
 
-  private constructor(engine: Engine, store: WritableStore, lock: StoreLock | undefined) {
-    super(opened(engine), store, store.location);
+  private constructor(engine: WritingEngine, view: ReadView, location: string, lock?: StoreLock) {
+    super(opened(engine), view, location);
     this.#engine = engine;
     this.#lock = lock;
   }
@@ -156,12 +166,27 @@ export class Catalog extends Reads implements contract.Catalog {
         openDataFiles: (root) => new DataStoreSet(root),
         ...(encrypted === undefined ? {} : { encrypted }),
       });
-      return new Catalog(engine, store, lock);
+      return new Catalog(engine, store, store.location, lock);
     } catch (error) {
       await closeUseless(store);
       lock?.release();
       throw error;
     }
+  }
+
+  /** Connects to the service that holds a store. See `CatalogFactory` in the interface file. */
+  static async connect(options: contract.ConnectOptions): Promise<Catalog> {
+    checkNames(options, "options", connectNames satisfies readonly (keyof contract.ConnectOptions)[]);
+    const { store, dataPath: given, encrypted, requestTimeoutMs = storeLimits.requestTimeoutMs } = options;
+    checkText(store, "store");
+    if (given !== undefined) checkText(given, "dataPath");
+    checkOptionalBoolean(encrypted, "encrypted");
+    checkOptionalCount(requestTimeoutMs, "requestTimeoutMs", 1);
+    const dataPath = given === undefined ? undefined : recordedDataPath(given, store, { mayContainStore: true });
+    // Loaded here: who opens a store by itself needs nothing of it.
+    const { connectCatalog } = await import("@moraine/extension");
+    const { catalog, location } = await connectCatalog({ store, dataPath, encrypted, requestTimeoutMs });
+    return new Catalog(catalog, catalog.view, location);
   }
 
   /** Opens a catalog for reading only. See `CatalogFactory` in the interface file. */
@@ -241,8 +266,8 @@ export class Catalog extends Reads implements contract.Catalog {
 }
 
 /** Refuses `new Catalog(...)`, which the types forbid and JavaScript does not. */
-function opened(engine: Engine): Engine {
-  if (engine instanceof Engine) return engine;
+function opened(engine: WritingEngine): WritingEngine {
+  if (engine instanceof Engine || engine instanceof ConnectedEngine) return engine;
   throw new InvalidArgumentError("a catalog is not made with new", { remedy: "Use Catalog.open({ store })." });
 }
 
@@ -300,6 +325,7 @@ async function closeUseless(store: { close(): Promise<void> } | undefined): Prom
   }
 }
 
+const connectNames = ["store", "dataPath", "encrypted", "requestTimeoutMs"] as const;
 const openNames = ["store", "dataPath", "encrypted", "flush", "takeOver", "requestTimeoutMs", "blockCache"] as const;
 
 function checkOpenOptions(options: contract.OpenOptions): void {

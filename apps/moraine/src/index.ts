@@ -20,6 +20,7 @@ export type {
   CommitEvent,
   CommitOptions,
   CommitResult,
+  ConnectOptions,
   Count,
   CreateIndexArguments,
   CreateMacroArguments,

@@ -128,6 +128,35 @@ export interface CatalogFactory {
   open(options: OpenOptions): Promise<Catalog>;
 
   /**
+   * Connects to the service that holds a store, and starts it where none runs, as DuckDB's extension does: any number of
+   * applications and DuckDB processes of one user and machine work on the store at once. The handle does all that one of `open`
+   * does. Closures of commits run in this process, on the head; where another process commits meanwhile, they run again.
+   *
+   * What differs from `open`:
+   *
+   * - Each read asks the service for the head, over a socket; entities are kept here, and only what has changed is read again.
+   * - Commits of one handle land one after the other. `commitGroup` makes several with one write.
+   * - A lost race is always repeated, as long as the ten runs last, also where the closure had waited for something.
+   * - When the service ends, reads connect anew, and scopes of `reads` fail with `closed`. A commit whose answer was lost is
+   *   repeated if it certainly did not land, and is `store_unavailable` if it may have.
+   * - Credentials of S3 are the service's: those of the process that started it.
+   *
+   * Errors: as `open`, and `store_unavailable` where no service can be started, or one of another version runs;
+   * `store_locked` where a handle of `open` has the store.
+   *
+   * @example
+   * import { Catalog } from "moraine";
+   * await using first = await Catalog.connect({ store: "shared-lake" });
+   * await using second = await Catalog.connect({ store: "shared-lake" });
+   * const notes = { schema: mainSchema, name: "notes", columns: [{ name: "text", columnType: "VARCHAR" }] };
+   * const { value: made } = await first.commit((tx) => tx.createTable(notes));
+   * await second.commit((tx) => tx.inlineInsert({ table: made, rows: [{ text: "hello" }] }));
+   * const [row] = await first.recentRows({ table: made });
+   * row?.values["text"]; // => "hello"
+   */
+  connect(options: ConnectOptions): Promise<Catalog>;
+
+  /**
    * Opens a catalog for reading only. It fences nobody, changes nothing of the catalog, and follows the writer with a delay
    * of about `pollIntervalMs`. Any number of such handles may be open, in any number of processes.
    *
@@ -172,6 +201,17 @@ export interface OpenOptions {
   readonly requestTimeoutMs?: number;
   /** Whether blocks of the store that were read stay in memory (at most 512 MiB a store). Default `true`. */
   readonly blockCache?: boolean;
+}
+
+export interface ConnectOptions {
+  /** As for `open`. A store in memory is the service's, and gone with it. */
+  readonly store: string;
+  /** As for `open`, but that it may contain the store. */
+  readonly dataPath?: string;
+  /** As for `open`. */
+  readonly encrypted?: boolean;
+  /** How long one read, or one commit until it is durable, may take, in milliseconds. Default 60,000. */
+  readonly requestTimeoutMs?: number;
 }
 
 export interface OpenReadOnlyOptions {

@@ -16,6 +16,9 @@ function holds<_Checks extends readonly true[]>(): true {
   return true;
 }
 
+/** What a transaction has for the engine alone. */
+type Internal = "end" | "recordDataPath" | "baseRevision" | "takeUuids" | "insertChunks";
+
 const source = readFileSync(new URL("../src/interface.ts", import.meta.url), "utf8");
 
 describe("the contract", () => {
@@ -65,8 +68,8 @@ describe("the contract", () => {
     const verbs =
       holds<
         [
-          Same<VerbArguments<contract.Transaction>, VerbArguments<Omit<engine.Transaction, "end" | "recordDataPath">>>,
-          Same<VerbResults<contract.Transaction>, VerbResults<Omit<engine.Transaction, "end" | "recordDataPath">>>,
+          Same<VerbArguments<contract.Transaction>, VerbArguments<Omit<engine.Transaction, Internal>>>,
+          Same<VerbResults<contract.Transaction>, VerbResults<Omit<engine.Transaction, Internal>>>,
           Same<VerbArguments<contract.CatalogSnapshot>, VerbArguments<Snapshot>>,
           Same<VerbResults<contract.CatalogSnapshot>, VerbResults<Snapshot>>,
           Same<VerbArguments<contract.ReadScope>, VerbArguments<Omit<engine.ReadScope, "locateRows" | "indexRowIds">>>,

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { ClosedError, CommitConflictError, InvalidArgumentError, type SnapshotId } from "@moraine/codec";
+import { ClosedError, CommitConflictError, type SnapshotId } from "@moraine/codec";
 import { refusedClaim, type UniquenessFilters } from "@moraine/index-core";
 import type { DataStoreSet, ReadView, WritableStore } from "@moraine/store";
 import { CatalogReads } from "./catalog-reads.js";
 import type { CommitMemory } from "./commit-memory.js";
 import {
   checkClosure,
+  checkClosures,
   checkCommitOptions,
   type CommitOptions,
   type CommitRowsOptions,
@@ -15,7 +16,6 @@ import type { CatalogCut } from "./cut.js";
 import { bootstrap, checkFormat, type GenesisOptions } from "./engine/bootstrap.js";
 import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
 import { Committer } from "./engine/committer.js";
-import { groupMembers } from "./engine/limits.js";
 import { loadState } from "./engine/load-state.js";
 import { openFilters } from "./engine/index-filters.js";
 import { checkDataPath } from "./engine/openable.js";
@@ -41,7 +41,7 @@ import type { RowChanges } from "./rows/row-changes.js";
 import { loadSteps, type RowLoad } from "./rows/serve-load.js";
 import { stageRows } from "./rows/stage-rows.js";
 import { Transaction } from "./transaction.js";
-import { checkArray, checkId, checkKnown, type Names } from "./verbs/arguments.js";
+import { checkId, checkKnown, type Names } from "./verbs/arguments.js";
 
 export interface CatalogOptions {
   /** Owned by the catalog from here on: closing the catalog closes it. */
@@ -68,6 +68,15 @@ export interface CatalogOptions {
  * passes to a verb must not change until the commit has settled: many rows are read in the first run only.
  */
 export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
+
+/** The durable head, pinned. */
+export interface HeadCut {
+  readonly revision: bigint;
+  readonly view: ReadView;
+  release(): void;
+  /** The store has ended the pin, as it does when it reopens itself after a stall: nobody gets it any more. */
+  lose(): void;
+}
 
 export interface ReclaimIndexEntriesArguments {
   readonly index: bigint;
@@ -189,16 +198,8 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
    */
   async commitGroup<T>(closures: readonly CommitClosure<T>[], options: CommitOptions = {}): Promise<CommitResult<T>[]> {
     this.#requireOpen();
-    for (const [at, closure] of checkArray(closures, "closures").entries()) checkClosure(closure, `closures[${at}]`);
+    checkClosures(closures);
     checkCommitOptions(options);
-    if (closures.length > groupMembers) {
-      throw new InvalidArgumentError(
-        `closures holds ${closures.length} functions, more than the limit of ${groupMembers}`,
-        {
-          remedy: "Commit them in several groups.",
-        },
-      );
-    }
     return await this.#committer.commit(async (base, memory) => {
       // Later members of the group build on what earlier ones will have written, and nobody else may.
       const context = { ...this.#context, pending: this.#pending.fork(), registry: this.#registry.fork() };
@@ -279,6 +280,18 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#requireOpen();
     const pinned = await this.#pins.pin();
     return this.#scopeOf(pinned);
+  }
+
+  /** Pins the head for reads in another process. Release it when done; `lose` it where its reads fail with `closed`. */
+  async pinHead(): Promise<HeadCut> {
+    this.#requireOpen();
+    const pinned = await this.#pins.pin();
+    return {
+      revision: pinned.state.batchSeq,
+      view: pinned.view,
+      release: () => pinned.release(),
+      lose: () => this.#pins.drop(pinned),
+    };
   }
 
   protected async read<T>(run: (scope: ReadScope, cut: CatalogCut) => Promise<T>, isRepeat = false): Promise<T> {

@@ -3,10 +3,15 @@ export {
   type CatalogOptions,
   type CommitClosure,
   type CommitResult,
+  type HeadCut,
   type ReclaimIndexEntriesArguments,
 } from "./catalog.js";
 export type { CommitOptions, CommitRowsOptions, CommitRowsResult } from "./commit-options.js";
 export { CatalogReads, type DeletedFileRowsArguments } from "./catalog-reads.js";
+export { ConnectedCatalog } from "./connected/connected-catalog.js";
+export type { CatalogLink, RemoteCut, RemoteMethod } from "./connected/link.js";
+export { checkMember, type RecordedCommit, type RecordedMember } from "./connected/recorded-commit.js";
+export { commitRecorded, StaleBaseError } from "./connected/replay.js";
 export type { CommitEvent, FilterEvent, LookupEvent } from "./diagnostics.js";
 export type {
   IndexLookupArguments,
@@ -33,7 +38,7 @@ export type {
   FileRemovals,
   IndexEntry,
 } from "./operations.js";
-export { checkOpenable, type LakeOutline, outlineOf } from "./engine/openable.js";
+export { checkDataPath, checkOpenable, type LakeOutline, outlineOf } from "./engine/openable.js";
 export { readStoreLakes, type StoreLakes, writeStoreLakes } from "./store-lakes.js";
 export { ReadOnlyCatalog, type ReadOnlyCatalogOptions } from "./read-only-catalog.js";
 export type { BackfillEntriesArguments, ScopedFileIndexEntriesArguments } from "./derive-entries.js";

@@ -15,7 +15,7 @@ import type {
 import { ClosedError, CommitConflictError, ConstraintError, InvalidArgumentError, NotFoundError } from "@moraine/codec";
 import { type InlineDeleteArguments, inlineDelete } from "./inline/delete.js";
 import { type FlushInlinedDataArguments, flushInlinedData } from "./inline/flush.js";
-import { type InlineInsertArguments, inlineInsert } from "./inline/insert.js";
+import { type InlineChunks, type InlineInsertArguments, inlineInsert, insertChunks } from "./inline/insert.js";
 import { CatalogSnapshot } from "./model/view.js";
 import type { Backfill, CommitDraft, FileEntries, FileRemovals } from "./operations.js";
 import { checkArray, checkId, checkKnown, checkObject, checkOneOf, type Names, orDefault } from "./verbs/arguments.js";
@@ -173,6 +173,21 @@ export class Transaction extends CatalogSnapshot {
   /** Ends the transaction: its closure has returned. */
   end(): void {
     this.#open = false;
+  }
+
+  /** For commits that are recorded elsewhere: the revision that this one builds on. */
+  get baseRevision(): bigint {
+    return this.#draft.base.batchSeq;
+  }
+
+  /** For commits that are recorded elsewhere: the uuids that what is made next gets, in order. */
+  takeUuids(uuids: readonly string[]): void {
+    this.#draft.takeUuids(uuids);
+  }
+
+  /** For commits that are recorded elsewhere: `inlineInsert` of what that made of its rows. */
+  insertChunks(args: InlineChunks): RowId {
+    return this.#run(insertChunks, args);
   }
 
   /** Reads end with the closure as verbs do: a draft that has been prepared shows a state that nobody ever commits or sees. */

@@ -2,6 +2,7 @@ import type { ReadScope } from "@moraine/catalog";
 import { UnsupportedError } from "@moraine/codec";
 import type { EveryLoad } from "./follow-every.js";
 import type { LakeSettings } from "./lake.js";
+import { Cuts } from "./remote/cuts.js";
 
 /** Who is on the other end of a connection. */
 export interface ClientInfo {
@@ -21,6 +22,8 @@ export class Attachment {
   wasRefused = false;
   /** The load of every lake of the store that it was answered with last: see `followEvery`. */
   every: EveryLoad | undefined;
+  /** Those of a connected application. */
+  readonly cuts = new Cuts();
   #settings: LakeSettings;
   #schema: string | undefined;
   /** Cuts that its transactions may read indexes in, by revision. */

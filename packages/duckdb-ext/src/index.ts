@@ -2,6 +2,7 @@ export { type ClientInfo } from "./attachment.js";
 export { maxFrameBytes } from "./limits.js";
 export { LakeService, type LakeStatus } from "./lake-service.js";
 export type { LakeOpener, LakeSettings, OpenedLake, ReadableLake, WritableLake } from "./lake.js";
+export { type LinkOptions, ServiceLink } from "./remote/service-link.js";
 export { ServiceClient, unexpected } from "./service-client.js";
 export { serveConnection, type ServiceHost } from "./service-connection.js";
 export { type LogFields, type LogLevel, logLevels, type ServiceLog } from "./service-log.js";

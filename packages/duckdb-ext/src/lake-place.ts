@@ -109,6 +109,14 @@ export class LakePlace {
     return catalog;
   }
 
+  /** Makes the lake, an empty one. */
+  async make(settings: LakeSettings): Promise<WritableLake> {
+    const catalog = await this.#openWritable(settings, { dataPath: undefined });
+    this.#first = settings;
+    this.#opened = { access: "write", catalog };
+    return catalog;
+  }
+
   /** Lets others open the store for writing. To be called when the lake has been closed. */
   async close(): Promise<void> {
     try {
@@ -198,7 +206,7 @@ export class LakePlace {
   /** For a lake that is there, or for one that is made by a transaction of DuckLake. */
   async #openWritable(settings: LakeSettings, from: LakeOutline | NewLake): Promise<Catalog> {
     const { cwd, storeSecret } = settings;
-    const { dataPath, flushIntervalMs = 0 } = attachOptions(settings.options);
+    const { dataPath, encrypted, flushIntervalMs = 0 } = attachOptions(settings.options);
     // A recorded data path stays as it is; where there is none, the lake adopts the one given.
     const adopted =
       "genesis" in from || from.dataPath !== undefined || dataPath === undefined
@@ -214,6 +222,7 @@ export class LakePlace {
       const catalog = await Catalog.open({
         store,
         ...("genesis" in from ? { genesis: from.genesis } : { dataPath: adopted }),
+        ...("genesis" in from || encrypted === undefined ? {} : { encrypted }),
         openDataFiles: (recorded) => this.#dataStores(cwd, recorded),
       });
       this.#store = store;

@@ -13,6 +13,8 @@ import { amongOthers, followEvery, isOfManyLakes } from "./follow-every.js";
 import { FollowedLake, type LakeOpener, type OpenedLake, type ReadLake, type WritableLake } from "./lake.js";
 import { defaultMetadataSchema, isSameSchema, makesLake, schemaOf } from "./metadata-schema.js";
 import { hasLanded } from "./landed.js";
+import type { RemoteContext } from "./remote/answer.js";
+import { connectSettings } from "./remote/connect-settings.js";
 import { RetryFloor } from "./retry-floor.js";
 import type { MessageOf } from "./wire/messages.js";
 
@@ -81,6 +83,32 @@ export class LakeService {
     return { exists: true, dataPath: (await lake.catalog.snapshot()).dataPath() };
   }
 
+  /**
+   * Attaches an application that reads and commits by itself, to the lake that the store was made with. With `create` it makes that lake
+   * where there is none.
+   */
+  async connect(
+    request: MessageOf<"connect">,
+    client: ClientInfo,
+  ): Promise<{ attachment: Attachment; dataPath: string | undefined; exists: boolean }> {
+    const settings = connectSettings(request);
+    const lake = `${client.program} (connected)`;
+    const attached = await this.attach({ type: "attach", store: request.store, lake, ...settings }, client);
+    if (!attached.exists && !request.create) return attached;
+    await this.#inTurn(async () => {
+      if (this.#lakes.length > 0) return;
+      this.#lakes = [this.#followed({ schema: defaultMetadataSchema, catalog: await this.#opener.make(settings) })];
+    });
+    const snapshot = await this.connected().catalog.snapshot();
+    return { attachment: attached.attachment, exists: true, dataPath: snapshot.dataPath() };
+  }
+
+  /** What the requests of a connected application are answered from: the lake that the store was made with. */
+  connected(): Pick<RemoteContext, "catalog" | "floor"> {
+    const { catalog, floor } = this.#required(this.#lakes[0], undefined);
+    return { catalog, floor };
+  }
+
   attachment(id: bigint): Attachment {
     const found = this.#attachments.get(id);
     if (found !== undefined) return found;
@@ -94,6 +122,7 @@ export class LakeService {
     if (!this.#attachments.delete(attachment.id)) return;
     for (const { floor } of this.#lakes) floor.release(attachment);
     attachment.releaseBelow(undefined);
+    attachment.cuts.end();
   }
 
   async follow(

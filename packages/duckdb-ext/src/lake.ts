@@ -1,4 +1,4 @@
-import type { Catalog, RowChanges, RowLoad } from "@moraine/catalog";
+import type { Catalog, RemoteMethod, RowChanges, RowLoad } from "@moraine/catalog";
 import type { Attachment } from "./attachment.js";
 import { FollowLog } from "./follow-log.js";
 import type { RetryFloor } from "./retry-floor.js";
@@ -6,7 +6,18 @@ import type { RetryFloor } from "./retry-floor.js";
 /** What the service needs of a catalog that it may write to. */
 export type WritableLake = Pick<
   Catalog,
-  "revision" | "commitRows" | "loadRows" | "onRevision" | "reads" | "commit" | "snapshot" | "snapshotAt" | "close"
+  | "revision"
+  | "commitRows"
+  | "loadRows"
+  | "onRevision"
+  | "reads"
+  | "pinHead"
+  | "commit"
+  | "commitGroup"
+  | "snapshot"
+  | "snapshotAt"
+  | RemoteMethod
+  | "close"
 >;
 
 /** What the service needs of one that it only reads: there is no cut that could be held. */
@@ -33,6 +44,8 @@ export interface LakeOpener {
   use(attach: LakeSettings, schema: string): Promise<void>;
   /** Makes the lake of a schema by the transaction in which DuckLake creates it. */
   create(attach: LakeSettings, schema: string, changes: RowChanges): Promise<WritableLake>;
+  /** Makes the store's first lake, an empty one, as `Catalog.open` does. */
+  make(attach: LakeSettings): Promise<WritableLake>;
 }
 
 export type OpenedLake = OpenedCatalog & {

@@ -33,3 +33,9 @@ export const maxLocatedRows = 4_096;
 
 /** How often a CREATE INDEX or DROP INDEX is run before it is refused for the commits that come before it each time. */
 export const indexStatementAttempts = 5;
+
+/** Most connections of one connected application. Requests beyond wait. */
+export const connectionsPerApplication = 16;
+
+/** Rows that a connected application asks for in one block of a scan. A block ends sooner at the store's own limit of bytes. */
+export const remoteBlockRows = 4_096;

@@ -9,6 +9,7 @@ export class ServiceClient {
   readonly #socket: Socket;
   readonly #pieces: AsyncIterator<Uint8Array>;
   readonly #splitter = new FrameSplitter();
+  #servicePid = 0n;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -40,9 +41,17 @@ export class ServiceClient {
     const pid = BigInt(process.pid);
     const hello = { type: "hello", magic: protocolMagic, version, client: "moraine", pid, program } as const;
     const answer = await this.request(hello);
-    if (answer.type === "welcome") return;
+    if (answer.type === "welcome") {
+      this.#servicePid = answer.pid;
+      return;
+    }
     this.close();
     throw unexpected(answer);
+  }
+
+  /** The process that has said welcome. */
+  get servicePid(): bigint {
+    return this.#servicePid;
   }
 
   /** Sends a request and gives the first frame of its answer. */

@@ -3,6 +3,8 @@ import { MoraineError } from "@moraine/codec";
 import type { Attachment, ClientInfo } from "./attachment.js";
 import { failedOf } from "./failure.js";
 import type { LakeService } from "./lake-service.js";
+import { answerRemote, isRemoteRequest, type RemoteContext, type RemoteRequest } from "./remote/answer.js";
+import { refusalOf } from "./remote/refusal.js";
 import type { ServiceLog } from "./service-log.js";
 import { FrameSplitter } from "./wire/frame-splitter.js";
 import {
@@ -22,7 +24,7 @@ export interface ServiceHost {
   /** `moraine 0.1.0`. */
   readonly server: string;
   /** Refuses, or gives the attach request with the store's location checked. */
-  checkStore(request: MessageOf<"attach">): void;
+  checkStore(request: Pick<MessageOf<"attach">, "store" | "cwd">): void;
   /** The whole report of `Status`. */
   status(): Promise<string>;
   /** Ends the process in good order, soon. */
@@ -33,6 +35,13 @@ export interface ServiceHost {
 const endingCodes = new Set<string>(["fenced", "closed"]);
 /** The same for a commit: whether it landed is not known until the store is opened again. */
 const endingCommitCodes = new Set<string>([...endingCodes, "store", "store_unavailable"]);
+/** Reads of a cut: one that is gone says nothing of the store. */
+const endingCutCodes = new Set<string>(["fenced"]);
+
+function endingCodesOf({ type }: Message): ReadonlySet<string> {
+  if (type === "commit" || type === "commit_verbs") return endingCommitCodes;
+  return type === "read_many" || type === "scan_rows" ? endingCutCodes : endingCodes;
+}
 
 /**
  * One connection of a client: reads requests one after the other, and answers each before it reads on. Resolves when it has ended,
@@ -121,11 +130,10 @@ class Connection {
       if (error instanceof ProtocolError) throw error;
       if (this.#stream.destroyed) return "close";
       this.#logFailure(message, error);
-      await this.#fail(error);
+      if (message.type === "connect" || isRemoteRequest(message)) await this.#send(refusalOf(error));
+      else await this.#fail(error);
       const code = error instanceof MoraineError ? error.code : "";
-      if ((message.type === "commit" ? endingCommitCodes : endingCodes).has(code)) {
-        this.#host.stop(`the store's handle has ended: ${code}`);
-      }
+      if (endingCodesOf(message).has(code)) this.#host.stop(`the store's handle has ended: ${code}`);
       return "next";
     }
   }
@@ -213,9 +221,27 @@ class Connection {
         await this.#send({ type: "done", changed: true });
         this.#host.stop("a client asked for it");
         return "close";
+      case "connect": {
+        this.#host.checkStore(message);
+        const { attachment, exists, dataPath } = await lake.connect(message, client);
+        this.#tie(attachment);
+        await this.#send({ type: "attached", attachment: attachment.id, exists, dataPath });
+        return "next";
+      }
       default:
-        throw new ProtocolError(`a ${message.type} is no request`);
+        if (!isRemoteRequest(message)) throw new ProtocolError(`a ${message.type} is no request`);
+        await this.#send(await answerRemote(message, this.#remote(message)));
+        return "next";
     }
+  }
+
+  #remote(request: RemoteRequest): RemoteContext {
+    return {
+      ...this.#host.lake.connected(),
+      attachment: this.#of(request),
+      signal: this.#gone.signal,
+      send: (frame) => this.#write(frame),
+    };
   }
 
   async #welcome({ version, client, pid, program }: MessageOf<"hello">): Promise<Flow> {

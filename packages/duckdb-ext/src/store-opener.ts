@@ -49,6 +49,10 @@ export class StoreOpener implements LakeOpener {
     return await this.#other(folder).create(settings, schema, changes);
   }
 
+  async make(settings: LakeSettings): Promise<WritableLake> {
+    return await this.#own.make(settings);
+  }
+
   /** Lets others open the store for writing. To be called when the lakes have been closed. */
   async close(): Promise<void> {
     const closings = await Promise.allSettled([this.#own, ...this.#others.values()].map((place) => place.close()));

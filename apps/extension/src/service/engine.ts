@@ -73,7 +73,7 @@ export class Engine {
     }
   }
 
-  #checkStore({ store, cwd }: MessageOf<"attach">): void {
+  #checkStore({ store, cwd }: Pick<MessageOf<"attach">, "store" | "cwd">): void {
     const asked = canonicalLocation(store, cwd);
     if (asked === this.#place.location) return;
     throw new InvalidArgumentError(`this is the service of ${this.#place.location}, not of ${asked}`, {

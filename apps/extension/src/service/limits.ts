@@ -13,6 +13,11 @@ export const serviceLimits = {
   logBytes: 8 * 1024 * 1024,
   /** Longest text of one field of the log. */
   logTextLength: 16_384,
+  /** How long a service that was started may take until it listens. */
+  startMs: 15_000,
+  /** How often a service that ends is greeted before that is an error, and how long one greeting may take. */
+  greetings: 20,
+  greetMs: 10_000,
   /** How long a service may take to answer `status` and `stop`. */
   answerMs: 5_000,
   /** How long `stop` waits for the process to be gone. */

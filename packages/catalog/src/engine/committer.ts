@@ -2,14 +2,13 @@ import {
   ClosedError,
   encodeValue,
   HeadValue,
-  InterruptedError,
-  InvalidArgumentError,
   type MoraineError,
   RetryBudgetExhaustedError,
   sysHeadKey,
 } from "@moraine/codec";
 import type { UniquenessFilters } from "@moraine/index-core";
 import type { WriteBatch } from "@moraine/store";
+import { commitCancelled, commitInClosure } from "../commit-options.js";
 import { commitChannel } from "../diagnostics.js";
 import {
   type Attempt,
@@ -116,11 +115,7 @@ export class Committer {
   commit<T>(run: AttemptRunner<T>, signal?: AbortSignal, alone = false): Promise<T> {
     // Seen only before the closure's first await; later on such a call just has to wait until the turn is given away.
     if (this.#closureRuns) {
-      return Promise.reject(
-        new InvalidArgumentError("commit was called inside of a commit's closure", {
-          remedy: "Use the transaction that the closure was given, or start the second commit after the first.",
-        }),
-      );
+      return Promise.reject(commitInClosure());
     }
     return new Promise<T>((resolve, reject) => {
       const member = newMember(run, { resolve: resolve as (result: unknown) => void, reject, alone });
@@ -148,15 +143,7 @@ export class Committer {
   }
 
   #watch(member: Member, signal: AbortSignal): void {
-    watchSignal(member, signal, () => {
-      this.#rejectMember(
-        member,
-        new InterruptedError("the commit was cancelled", {
-          remedy: "Read the head again to see whether it landed.",
-          cause: signal.reason,
-        }),
-      );
-    });
+    watchSignal(member, signal, () => this.#rejectMember(member, commitCancelled(signal)));
   }
 
   #settle(member: Member, how: () => void): void {

@@ -4,7 +4,7 @@ import { largeCommitEntries } from "../engine/limits.js";
 import { quoted } from "../model/error-text.js";
 import type { CommitDraft, InsertOp } from "../operations.js";
 import { always, sameElements } from "../unchanged.js";
-import { checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
+import { checkArray, checkId, checkKnown, checkObject, type Names } from "../verbs/arguments.js";
 import { requireTable } from "../verbs/require.js";
 import { fieldType, typeText } from "./arrow-access.js";
 import { decodeBody, encodeBody, type RecordBatchParts } from "./arrow-body.js";
@@ -52,6 +52,19 @@ export interface InlineInsertArguments {
 
 const inlineInsertNames: Names<InlineInsertArguments> = { table: true, rows: true };
 
+/** Chunks of one insert, for a process that has encoded its rows already. */
+export interface InlineChunks {
+  readonly table: TableId;
+  readonly chunks: readonly EncodedChunk[];
+}
+
+/** A stored chunk that may leave its schema version to the commit: the table's then. */
+interface EncodedChunk extends Omit<InlineChunkInput, "schemaVersion"> {
+  readonly schemaVersion: bigint | undefined;
+}
+
+const inlineChunksNames: Names<InlineChunks> = { table: true, chunks: true };
+
 /**
  * Stages rows that are kept inside the catalog. Gives the first row id; the others follow without gaps, in order.
  *
@@ -62,8 +75,22 @@ export function inlineInsert(draft: CommitDraft, args: InlineInsertArguments): R
   checkKnown(args, inlineInsertNames, "arguments");
   const tableId = checkId(args.table, "table") as TableId;
   requireTable(draft, tableId);
-  const { rows } = args;
-  const chunks = contentOf(draft, tableId, rows);
+  return stageChunks(draft, tableId, contentOf(draft, tableId, args.rows));
+}
+
+/** The same for chunks that `inlineInsert` made of rows on the same state elsewhere. They are checked as any stored chunk. */
+export function insertChunks(draft: CommitDraft, args: InlineChunks): RowId {
+  checkKnown(args, inlineChunksNames, "arguments");
+  const tableId = checkId(args.table, "table") as TableId;
+  requireTable(draft, tableId);
+  const chunks = checkArray(args.chunks, "chunks").map((chunk) => {
+    checkObject(chunk, "chunk");
+    return storedChunk(draft, tableId, chunk);
+  });
+  return stageChunks(draft, tableId, chunks);
+}
+
+function stageChunks(draft: CommitDraft, tableId: TableId, chunks: readonly InlineContent[]): RowId {
   const total = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0);
   if (total === 0) {
     throw new InvalidArgumentError("rows is empty", {
@@ -122,14 +149,19 @@ function isPlainRows(rows: InlineRows): rows is readonly PlainRow[] {
 
 function checkedChunk(draft: CommitDraft, tableId: TableId, chunk: InlineChunkInput): InlineContent {
   checkObject(chunk, "rows");
-  const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
+  const { schemaVersion, arrowSchema, arrowBody } = chunk;
   if (typeof schemaVersion !== "bigint" || !(arrowSchema instanceof Uint8Array) || !(arrowBody instanceof Uint8Array)) {
     throw new InvalidArgumentError("rows is neither an array of objects, nor an Arrow table or batch, nor a chunk", {
       remedy:
         "Pass plain objects, a table or record batch of the apache-arrow that moraine imports, or { schemaVersion, arrowSchema, arrowBody, rowCount }.",
     });
   }
+  return storedChunk(draft, tableId, chunk);
+}
+
+function storedChunk(draft: CommitDraft, tableId: TableId, chunk: EncodedChunk): InlineContent {
   checkKnown(chunk, inlineChunkNames, "rows");
+  const { schemaVersion, arrowSchema, arrowBody, rowCount } = chunk;
   if (!Number.isSafeInteger(rowCount) || rowCount < 0) {
     throw new InvalidArgumentError("rows.rowCount is no row count", {
       remedy: "Pass the number of rows of the chunk.",

@@ -67,6 +67,7 @@ export class Draft<
   readonly snapshotId: bigint;
   readonly inlineOps: InlineOp[] = [];
   readonly indexOps: IndexOp[] = [];
+  readonly #givenUuids: string[] = [];
   readonly #newUuid: () => string;
   readonly #steps: Step[] = [];
   readonly #recorded: Change[] = [];
@@ -118,7 +119,12 @@ export class Draft<
   }
 
   newUuid(): string {
-    return this.#newUuid();
+    return this.#givenUuids.shift() ?? this.#newUuid();
+  }
+
+  /** Has the next uuids be these, in order. */
+  takeUuids(uuids: readonly string[]): void {
+    this.#givenUuids.push(...uuids);
   }
 
   allocateCatalogId(): bigint {

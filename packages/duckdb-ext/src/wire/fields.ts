@@ -16,6 +16,28 @@ export const u64: Field<bigint> = { write: (to, value) => to.u64(value), read: (
 export const bool: Field<boolean> = { write: (to, value) => to.bool(value), read: (from) => from.bool() };
 export const text: Field<string> = { write: (to, value) => to.text(value), read: (from) => from.text() };
 
+/** A view of the message where it is read, not a copy. */
+export const bytes: Field<Uint8Array> = {
+  write(to, value) {
+    to.u32(value.length);
+    to.put(value);
+  },
+  read: (from) => from.take(from.u32()),
+};
+
+/** A `list<u32>` in one go. */
+export const u32s: Field<Uint32Array> = {
+  write(to, value) {
+    to.u32(value.length);
+    to.put(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  },
+  read(from) {
+    const packed = from.take(from.u32() * Uint32Array.BYTES_PER_ELEMENT);
+    // Copied: in the message they may lie at any byte.
+    return new Uint32Array(packed.slice().buffer);
+  },
+};
+
 export function list<T>(item: Field<T>): Field<readonly T[]> {
   return {
     write(to, values) {

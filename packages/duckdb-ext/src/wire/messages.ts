@@ -18,6 +18,7 @@ import {
   u32,
   u64,
 } from "./fields.js";
+import { remoteDefinitions } from "../remote/definitions.js";
 import { ProtocolError } from "./protocol-error.js";
 
 /** The first field of `Hello` and `Welcome`. */
@@ -92,6 +93,7 @@ const definitions = {
   use: [0x0e, { attachment: u64, schema: text, dataSecret: textMap }],
   status: [0x0c, {}],
   stop: [0x0d, {}],
+  ...remoteDefinitions,
   failed: [0x7f, { code: text, exception: oneOf(exceptionNumbers, "exception class"), retryable: bool, message: text }],
   welcome: [0x81, { magic, version: u16, server: text, pid: u64 }],
   attached: [0x82, { attachment: u64, exists: bool, dataPath: option(text) }],
