@@ -9,8 +9,9 @@ export {
 export type { CommitOptions, CommitRowsOptions, CommitRowsResult } from "./commit-options.js";
 export { CatalogReads, type DeletedFileRowsArguments } from "./catalog-reads.js";
 export { ConnectedCatalog } from "./connected/connected-catalog.js";
-export type { CatalogLink, RemoteCut, RemoteMethod } from "./connected/link.js";
+export type { CatalogLink, LandedCommit, RemoteCut, RemoteMethod } from "./connected/link.js";
 export { checkMember, type RecordedCommit, type RecordedMember } from "./connected/recorded-commit.js";
+export { type News, readNews } from "./connected/news.js";
 export { commitRecorded, StaleBaseError } from "./connected/replay.js";
 export type { CommitEvent, FilterEvent, LookupEvent } from "./diagnostics.js";
 export type {

@@ -3,11 +3,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { decodeFrame, encodeFrame, FrameSplitter, type Message } from "../src/index.js";
+import { remoteDefinitions } from "../src/remote/definitions.js";
 import { messageNames } from "../src/wire/messages.js";
 import { batchOf, column } from "./support/columns.js";
 import { columnVectors, messageFrames } from "./support/golden-frames.js";
 
-const folder = fileURLToPath(new URL("../../../golden/wire/", import.meta.url));
+const golden = fileURLToPath(new URL("../../../golden/", import.meta.url));
+/** Frames that the extension reads and writes, which its own test reads as well, and those of connected applications. */
+const folders = ["wire", "wire-remote"] as const;
+type Folder = (typeof folders)[number];
 
 const vectors: Readonly<Record<string, Message>> = {
   ...Object.fromEntries(messageFrames.map((message) => [`message_${message.type}`, message])),
@@ -18,6 +22,10 @@ const vectors: Readonly<Record<string, Message>> = {
     ]),
   ),
 };
+
+const ofApplications = new Set(Object.keys(remoteDefinitions).map((type) => `message_${type}`));
+const folderOf = (name: string): Folder => (ofApplications.has(name) ? "wire-remote" : "wire");
+const pathOf = (name: string): string => join(golden, folderOf(name), `${name}.hex`);
 
 /** A message, or values of a column, in JSON: bigints as text, bytes in hex. */
 function reading(value: unknown): string {
@@ -47,23 +55,19 @@ function bytesOf(text: string): Uint8Array {
 
 // Written anew by intent only: `MORAINE_WRITE_GOLDEN=1`. What changes is a new version of the protocol.
 if (process.env["MORAINE_WRITE_GOLDEN"] === "1") {
-  mkdirSync(folder, { recursive: true });
-  for (const [name, message] of Object.entries(vectors))
-    writeFileSync(join(folder, `${name}.hex`), fileText(name, message));
+  for (const folder of folders) mkdirSync(join(golden, folder), { recursive: true });
+  for (const [name, message] of Object.entries(vectors)) writeFileSync(pathOf(name), fileText(name, message));
 }
 
 describe("golden frames", () => {
   test("there is one for each kind of message, and no other file", () => {
     expect(messageFrames.map(({ type }) => type).toSorted()).toEqual(messageNames.toSorted());
-    expect(readdirSync(folder).toSorted()).toEqual(
-      Object.keys(vectors)
-        .map((name) => `${name}.hex`)
-        .toSorted(),
-    );
+    const found = folders.flatMap((folder) => readdirSync(join(golden, folder)).map((file) => join(golden, folder, file)));
+    expect(found.toSorted()).toEqual(Object.keys(vectors).map(pathOf).toSorted());
   });
 
   test.each(Object.entries(vectors))("%s", (name, message) => {
-    const text = readFileSync(join(folder, `${name}.hex`), "utf8");
+    const text = readFileSync(pathOf(name), "utf8");
     const bytes = bytesOf(text);
     expect(Buffer.from(encodeFrame(message)).toString("hex")).toBe(Buffer.from(bytes).toString("hex"));
     expect(text).toBe(fileText(name, message));

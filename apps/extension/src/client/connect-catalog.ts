@@ -25,6 +25,13 @@ export async function connectCatalog(options: ConnectCatalogOptions): Promise<Co
   const program = basename(process.argv[1] ?? process.execPath);
   const dial = () => dialService(place, program);
   const { location } = place;
-  const link = await ServiceLink.open({ dial, store: location, cwd: process.cwd(), dataPath, encrypted, requestTimeoutMs });
+  const link = await ServiceLink.open({
+    dial,
+    store: location,
+    cwd: process.cwd(),
+    dataPath,
+    encrypted,
+    requestTimeoutMs,
+  });
   return { catalog: new ConnectedCatalog(link), location };
 }

@@ -53,7 +53,9 @@ async function start({ location, socket, log }: ServicePlace): Promise<ServiceCl
     if (client !== undefined) return client;
     if (performance.now() - beganMs > serviceLimits.startMs) failure ??= "it does not listen";
     if (failure !== undefined) {
-      throw new StoreUnavailableError(`the service of ${location} did not start: ${failure}`, { remedy: `See ${log}.` });
+      throw new StoreUnavailableError(`the service of ${location} did not start: ${failure}`, {
+        remedy: `See ${log}.`,
+      });
     }
     await wait(serviceLimits.predecessorPollMs);
   }

@@ -168,27 +168,36 @@ export class ConnectedCatalog extends CatalogReads implements AsyncDisposable {
 
   async #attempts<T>(closures: readonly CommitClosure<T>[], options: CommitOptions): Promise<CommitResult<T>[]> {
     const memory = new CommitMemory();
-    for (let attempt = 1; attempt <= commitAttempts; attempt++) {
-      const results = await this.#attempt(closures, { options, memory, attempt });
-      if (results !== "stale") return results;
+    let hasFloor = false;
+    try {
+      for (let attempt = 1; attempt <= commitAttempts; attempt++) {
+        const results = await this.#attempt(closures, { options, memory, attempt });
+        if (results !== "stale" && results !== "outdated") return results;
+        if (results === "outdated") continue;
+        await this.#link.claim(true);
+        hasFloor = true;
+      }
+    } catch (error) {
+      // Others are let on by the service itself where it cannot be told.
+      if (hasFloor) await this.#link.claim(false).catch(() => undefined);
+      throw error;
     }
     throw new RetryBudgetExhaustedError(`the commit lost its race ${commitAttempts} times`);
   }
 
+  /** Runs and lands closures once. `"stale"`: the service has a newer head; `"outdated"`: they saw an older one than there was. */
   async #attempt<T>(
     closures: readonly CommitClosure<T>[],
-    { options, memory, attempt }: AttemptContext,
-  ): Promise<CommitResult<T>[] | "stale"> {
+    context: AttemptContext,
+  ): Promise<CommitResult<T>[] | "stale" | "outdated"> {
+    const { options, attempt } = context;
     const { signal } = options;
     let endTurn = await this.#turns.take();
     try {
       checkNotCancelled(signal);
-      if (attempt > 1) await this.#link.claim();
-      const head = await this.#heads.refresh();
-      const { state } = head.known;
-      // What the closure reads is in memory: the cut need not be held while it runs.
-      head.release();
-      const running = this.#run(closures, state, { options, memory, attempt });
+      // Most commits find here what they would be told: the service refuses those that do not.
+      const state = (attempt === 1 ? this.#heads.known : undefined)?.state ?? (await this.#newestState());
+      const running = this.#run(closures, state, context);
       const ended = running.then(
         () => undefined,
         () => undefined,
@@ -198,20 +207,37 @@ export class ConnectedCatalog extends CatalogReads implements AsyncDisposable {
         await ended;
         endTurn = await this.#turns.take();
       }
-      const members = await running;
+      let members: RunMember<T>[];
+      try {
+        members = await running;
+      } catch (error) {
+        // It may have been refused for what is not so any more.
+        if (attempt === 1 && (await this.#newestState()) !== state) return "outdated";
+        throw error;
+      }
       checkNotCancelled(signal);
       if (members.every(({ verbs }) => verbs.length === 0)) {
+        if (attempt === 1 && (await this.#newestState()) !== state) return "outdated";
         return members.map(({ value }) => ({ snapshotId: state.head.snapshotId as SnapshotId, value }));
       }
       const { author, message, extraInfo } = options;
       const recorded = members.map(({ verbs, uuids }): RecordedMember => ({ verbs, uuids }));
-      const commit = { base: state.batchSeq, members: recorded, author, message, extraInfo };
-      const snapshots = await this.#link.commit(commit, signal);
-      if (snapshots === "stale") return "stale";
-      return members.map(({ value }, at) => ({ snapshotId: snapshots[at] as SnapshotId, value }));
+      const { batchSeq: base, head } = state;
+      const commit = { base, baseSnapshot: head.snapshotId, members: recorded, author, message, extraInfo };
+      const landed = await this.#link.commit(commit, signal);
+      if (landed === "stale") return "stale";
+      await this.#heads.adopt(landed.cut);
+      return members.map(({ value }, at) => ({ snapshotId: landed.snapshots[at] as SnapshotId, value }));
     } finally {
       endTurn();
     }
+  }
+
+  async #newestState(): Promise<CatalogState> {
+    const head = await this.#heads.refresh();
+    // A closure reads what is in memory: the cut need not be held while it runs.
+    head.release();
+    return head.known.state;
   }
 
   /** Runs closures on a state, each on what those before it leave. */
@@ -283,5 +309,9 @@ const nowhere = { put: (): void => undefined, delete: (): void => undefined };
 function stateAfter(draft: CommitDraft, { author, message, extraInfo }: CommitOptions): CatalogState {
   if (draft.isEmpty) return draft.base;
   const timeMicros = BigInt(Date.now()) * 1000n;
-  return stageCatalogRecords(draft, { timeMicros, author, commitMessage: message, commitExtraInfo: extraInfo }, nowhere);
+  return stageCatalogRecords(
+    draft,
+    { timeMicros, author, commitMessage: message, commitExtraInfo: extraInfo },
+    nowhere,
+  );
 }

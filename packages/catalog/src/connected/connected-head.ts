@@ -6,6 +6,7 @@ import { loadState, readHead } from "../engine/load-state.js";
 import { InlineRegistry } from "../inline/registry.js";
 import type { CatalogState } from "../model/state.js";
 import type { CatalogLink, RemoteCut } from "./link.js";
+import { withNews } from "./news.js";
 import { idleCutMs } from "./limits.js";
 
 /** What this process knows of one revision; it holds for as long as that is the head. */
@@ -69,6 +70,28 @@ export class ConnectedHeads {
     return head.retain();
   }
 
+  /** What is known here, without asking. Another process may have committed since. */
+  get known(): Knowledge | undefined {
+    return this.#known;
+  }
+
+  /** Takes over a head that came with the answer to something else. Where that fails, the next `refresh` tells why. */
+  async adopt(cut: RemoteCut): Promise<void> {
+    if (this.#closed || this.#asking !== undefined || cut.revision <= (this.#known?.state.batchSeq ?? 0n)) {
+      cut.release();
+      return;
+    }
+    const asking = this.#take(cut);
+    this.#asking = asking;
+    try {
+      await asking;
+    } catch {
+      // Whoever made the commit is to hear that it has landed.
+    } finally {
+      if (this.#asking === asking) this.#asking = undefined;
+    }
+  }
+
   /** Gives up a head whose cut is gone. */
   forget(head: ConnectedHead): void {
     if (this.#head === head) this.#head = undefined;
@@ -99,9 +122,12 @@ export class ConnectedHeads {
   async #follow(): Promise<ConnectedHead> {
     clearTimeout(this.#idle);
     const held = this.#head;
-    const cut = await this.#link.pin(held?.cut);
+    const cut = await this.#link.pin(held?.cut, this.#known?.state.head.snapshotId);
     if (this.#closed) throw new ClosedError("the catalog was closed");
-    if (held !== undefined && cut === held.cut) return held;
+    return held !== undefined && cut === held.cut ? held : await this.#take(cut);
+  }
+
+  async #take(cut: RemoteCut): Promise<ConnectedHead> {
     try {
       this.#known = await followed(this.#known, cut);
     } catch (error) {
@@ -129,7 +155,8 @@ export class ConnectedHeads {
   }
 }
 
-async function followed(known: Knowledge | undefined, { revision, view }: RemoteCut): Promise<Knowledge> {
+async function followed(known: Knowledge | undefined, { revision, view: whole, news }: RemoteCut): Promise<Knowledge> {
+  const view = news === undefined ? whole : withNews(whole, news);
   if (known?.state.batchSeq === revision) return known;
   if (known === undefined && !(await checkFormat(view)))
     throw new CorruptionError("the store holds no catalog: it was never initialised");

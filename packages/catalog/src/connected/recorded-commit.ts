@@ -67,6 +67,8 @@ export interface RecordedMember {
 export interface RecordedCommit {
   /** The revision that they ran on. */
   readonly base: bigint;
+  /** The snapshot of that revision. */
+  readonly baseSnapshot: bigint;
   readonly members: readonly RecordedMember[];
   readonly author: string | undefined;
   readonly message: string | undefined;

@@ -22,7 +22,7 @@ const known: ReadonlySet<string> = new Set([...verbNames, "insertChunks"]);
  */
 export async function commitRecorded(
   catalog: Pick<Catalog, "commit" | "commitGroup">,
-  { base, members, author, message, extraInfo }: RecordedCommit,
+  { base, members, author, message, extraInfo }: Omit<RecordedCommit, "baseSnapshot">,
   signal?: AbortSignal,
 ): Promise<SnapshotId[]> {
   const options: CommitOptions = {

@@ -53,7 +53,7 @@ async function replay(view: ReadView, state: CatalogState, head: HeadValue): Pro
 }
 
 /** Keys that the commits of a span of snapshots wrote, each once; `undefined` if a changelog is missing. */
-async function changedKeys(view: ReadView, first: bigint, last: bigint): Promise<Uint8Array[] | undefined> {
+export async function changedKeys(view: ReadView, first: bigint, last: bigint): Promise<Uint8Array[] | undefined> {
   const logs: Uint8Array[] = [];
   for (let id = first; id <= last; id++) logs.push(changelogKey(id));
   const values = await view.getMany(packKeys(logs));

@@ -1,4 +1,12 @@
-import { checkMember, commitRecorded, type HeadCut, type RemoteMethod, StaleBaseError } from "@moraine/catalog";
+import {
+  checkMember,
+  commitRecorded,
+  type HeadCut,
+  type News,
+  readNews,
+  type RemoteMethod,
+  StaleBaseError,
+} from "@moraine/catalog";
 import { InvalidArgumentError } from "@moraine/codec";
 import { storeLimits } from "@moraine/store";
 import type { Attachment } from "../attachment.js";
@@ -44,7 +52,8 @@ export async function answerRemote(request: RemoteRequest, context: RemoteContex
     case "scan_rows":
       return await cuts.read(request.revision, (cut) => scanRows(cut, request));
     case "claim":
-      await floor.claim(attachment);
+      if (request.holds) await floor.claim(attachment);
+      else floor.release(attachment);
       return { type: "done", changed: true };
     case "commit_verbs":
       return await commit(request, context);
@@ -53,14 +62,36 @@ export async function answerRemote(request: RemoteRequest, context: RemoteContex
   }
 }
 
-async function pin({ known: revision }: MessageOf<"pin">, { attachment, catalog }: RemoteContext): Promise<Message> {
+async function pin(
+  { known: revision, since }: MessageOf<"pin">,
+  { attachment, catalog }: RemoteContext,
+): Promise<Message> {
   const cut = await catalog.pinHead();
   if (cut.revision === revision && attachment.cuts.has(revision)) {
     cut.release();
     return { type: "unchanged" };
   }
-  attachment.cuts.add(cut);
-  return { type: "pinned", revision: cut.revision };
+  return { type: "pinned", ...(await held(cut, attachment, since)) };
+}
+
+/** Keeps a cut for an application that knows the head as it was at a snapshot. */
+async function held(
+  cut: HeadCut,
+  { cuts }: Attachment,
+  since: bigint | undefined,
+): Promise<Pick<MessageOf<"pinned">, "revision" | "news">> {
+  const { revision, view } = cut;
+  let news: News | undefined;
+  try {
+    news = since === undefined ? undefined : await readNews(view, since);
+  } catch (error) {
+    cut.release();
+    throw error;
+  }
+  cuts.add(cut);
+  if (news === undefined) return { revision, news };
+  const { keys, values } = news;
+  return { revision, news: { keys: keys.data, keyEnds: keys.ends, ...values } };
 }
 
 async function scanRows(
@@ -76,12 +107,13 @@ async function scanRows(
 
 async function commit(request: MessageOf<"commit_verbs">, context: RemoteContext): Promise<Message> {
   const { attachment, catalog, floor, signal } = context;
-  const { base, author, message, extraInfo } = request;
+  const { base, baseSnapshot, author, message, extraInfo } = request;
   const members = request.members.map((bytes) => checkMember(valueOf(bytes)));
   try {
     await floor.pass(attachment);
     const snapshots = await commitRecorded(catalog, { base, members, author, message, extraInfo }, signal);
-    return { type: "landed", snapshots };
+    floor.release(attachment);
+    return { type: "landed", snapshots, ...(await held(await catalog.pinHead(), attachment, baseSnapshot)) };
   } catch (error) {
     if (error instanceof StaleBaseError) return { type: "stale" };
     throw error;

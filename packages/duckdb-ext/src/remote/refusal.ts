@@ -34,7 +34,11 @@ export function refusalOf(error: unknown): MessageOf<"refused"> {
 }
 
 /** The same error again, of the same class and with the same texts. */
-export function errorOf({ code, message, remedy }: Pick<MessageOf<"refused">, "code" | "message" | "remedy">): MoraineError {
+export function errorOf({
+  code,
+  message,
+  remedy,
+}: Pick<MessageOf<"refused">, "code" | "message" | "remedy">): MoraineError {
   const Known = Object.hasOwn(classes, code) ? classes[code as ErrorCode] : undefined;
   if (Known === undefined) return internal(new Error(`a failure of an unknown kind: ${message}`));
   // Each class puts its own words in front.

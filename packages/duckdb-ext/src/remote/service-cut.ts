@@ -1,19 +1,29 @@
-import type { RemoteCut } from "@moraine/catalog";
-import { type KeyRange, type PackedKeys, type PackedValues, type ReadView, type RowBlock, rowKey, type ScanOptions } from "@moraine/store";
+import type { News, RemoteCut } from "@moraine/catalog";
+import {
+  type KeyRange,
+  type PackedKeys,
+  type PackedValues,
+  type ReadView,
+  type RowBlock,
+  rowKey,
+  type ScanOptions,
+} from "@moraine/store";
 import { remoteBlockRows } from "../limits.js";
-import type { Message, MessageName } from "../wire/messages.js";
+import type { Message, MessageName, MessageOf } from "../wire/messages.js";
 import { type Answer, ConnectionLostError } from "./exchange.js";
 import { cutIsGone, type Session } from "./session.js";
 
 /** A cut that a service has pinned for this process. */
 export class ServiceCut implements RemoteCut, ReadView {
   readonly revision: bigint;
+  readonly news: News | undefined;
   readonly #session: Session;
   #released = false;
 
-  constructor(session: Session, revision: bigint) {
+  constructor(session: Session, { revision, news }: Pick<MessageOf<"pinned">, "revision" | "news">) {
     this.#session = session;
     this.revision = revision;
+    this.news = news && { keys: { data: news.keys, ends: news.keyEnds }, values: news };
   }
 
   get view(): ReadView {
@@ -31,7 +41,7 @@ export class ServiceCut implements RemoteCut, ReadView {
   async *scan(range: KeyRange, options: ScanOptions = {}): AsyncIterableIterator<RowBlock> {
     const { reverse = false, limit = Number.POSITIVE_INFINITY, blockRows = remoteBlockRows } = options;
     let { start, end } = range;
-    for (let left = limit; left > 0; ) {
+    for (let left = limit; left > 0;) {
       const rows = Math.min(left, blockRows, remoteBlockRows);
       const answer = await this.#ask({ type: "scan_rows", ...this.#place(), start, end, reverse, rows }, "row_block");
       const block = { count: answer.ends.length / 2, data: answer.data, ends: answer.ends };

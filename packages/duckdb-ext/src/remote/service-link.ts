@@ -1,4 +1,11 @@
-import { checkDataPath, type CatalogLink, type RecordedCommit, type RemoteCut, type RemoteMethod } from "@moraine/catalog";
+import {
+  checkDataPath,
+  type CatalogLink,
+  type LandedCommit,
+  type RecordedCommit,
+  type RemoteCut,
+  type RemoteMethod,
+} from "@moraine/catalog";
 import { ClosedError, ConfigurationError, type SnapshotId, StoreUnavailableError } from "@moraine/codec";
 import type { ServiceClient } from "../service-client.js";
 import { ConnectionLostError, exchange, LateAnswerError } from "./exchange.js";
@@ -37,32 +44,33 @@ export class ServiceLink implements CatalogLink {
     return link;
   }
 
-  async pin(held: RemoteCut | undefined): Promise<RemoteCut> {
+  async pin(held: RemoteCut | undefined, since: bigint | undefined): Promise<RemoteCut> {
     return await this.#again(async (session) => {
       const usable = held instanceof ServiceCut && held.isHeldIn(session) ? held : undefined;
-      const request = { type: "pin", attachment: session.attachment, known: usable?.revision } as const;
+      const request = { type: "pin", attachment: session.attachment, known: usable?.revision, since } as const;
       const answer = await session.inOrder(request, ["pinned", "unchanged"]);
-      if (answer.type === "pinned") return new ServiceCut(session, answer.revision);
+      if (answer.type === "pinned") return new ServiceCut(session, answer);
       if (usable !== undefined) return usable;
       throw new ConnectionLostError(undefined);
     });
   }
 
-  async claim(): Promise<void> {
-    await this.#again((session) => session.beside({ type: "claim", attachment: session.attachment }, ["done"]));
+  async claim(holds: boolean): Promise<void> {
+    await this.#again((session) => session.beside({ type: "claim", attachment: session.attachment, holds }, ["done"]));
   }
 
   async commit(
     { members, ...commit }: RecordedCommit,
     signal: AbortSignal | undefined,
-  ): Promise<readonly SnapshotId[] | "stale"> {
+  ): Promise<LandedCommit | "stale"> {
     const packed = members.map((member) => valueBytes(member));
     const session = await this.#current();
     const request = { type: "commit_verbs", attachment: session.attachment, ...commit, members: packed } as const;
     try {
       const options = { limitMs: this.#options.requestTimeoutMs, signal };
       const answer = await session.beside(request, ["landed", "stale"], options);
-      return answer.type === "stale" ? "stale" : (answer.snapshots as readonly SnapshotId[]);
+      if (answer.type === "stale") return "stale";
+      return { snapshots: answer.snapshots as readonly SnapshotId[], cut: new ServiceCut(session, answer) };
     } catch (error) {
       if (!(error instanceof ConnectionLostError || error instanceof LateAnswerError)) throw error;
       if (error instanceof ConnectionLostError && signal?.aborted !== true) {
@@ -96,10 +104,11 @@ export class ServiceLink implements CatalogLink {
   async #isKnownLost(lost: Session, base: bigint): Promise<boolean> {
     return await this.#again(async (session) => {
       if (session.servicePid === lost.servicePid) return false;
-      const answer = await session.inOrder({ type: "pin", attachment: session.attachment, known: undefined }, [
-        "pinned",
-      ]);
-      new ServiceCut(session, answer.revision).release();
+      const answer = await session.inOrder(
+        { type: "pin", attachment: session.attachment, known: undefined, since: undefined },
+        ["pinned"],
+      );
+      new ServiceCut(session, answer).release();
       return answer.revision === base;
     });
   }
