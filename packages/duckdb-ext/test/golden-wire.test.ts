@@ -62,7 +62,9 @@ if (process.env["MORAINE_WRITE_GOLDEN"] === "1") {
 describe("golden frames", () => {
   test("there is one for each kind of message, and no other file", () => {
     expect(messageFrames.map(({ type }) => type).toSorted()).toEqual(messageNames.toSorted());
-    const found = folders.flatMap((folder) => readdirSync(join(golden, folder)).map((file) => join(golden, folder, file)));
+    const found = folders.flatMap((folder) =>
+      readdirSync(join(golden, folder)).map((file) => join(golden, folder, file)),
+    );
     expect(found.toSorted()).toEqual(Object.keys(vectors).map(pathOf).toSorted());
   });
 

@@ -91,8 +91,36 @@ const changes = fc.record({
   ),
 });
 
+const packed = fc.uint8Array({ maxLength: 9 }).map((value) => Uint8Array.from(value));
+const u32s = fc.uint32Array({ maxLength: 4 }).map((value) => Uint32Array.from(value));
+const news = maybe(fc.record({ keys: packed, keyEnds: u32s, data: packed, offsets: u32s, lengths: u32s }));
+
 /** Any message at all. */
 export const arbitraryMessage: fc.Arbitrary<Message> = fc.oneof(
+  fc.record({ type: fc.constant("pin" as const), attachment, known: maybe(u64), since: maybe(u64) }),
+  fc.record({ type: fc.constant("pinned" as const), revision: u64, news }),
+  fc.record({ type: fc.constant("read_many" as const), attachment, revision: u64, keys: packed, ends: u32s }),
+  fc.record({
+    type: fc.constant("scan_rows" as const),
+    attachment,
+    revision: u64,
+    start: maybe(packed),
+    end: maybe(packed),
+    reverse: fc.boolean(),
+    rows: fc.nat(),
+  }),
+  fc.record({ type: fc.constant("row_block" as const), data: packed, ends: u32s, more: fc.boolean() }),
+  fc.record({
+    type: fc.constant("commit_verbs" as const),
+    attachment,
+    base: u64,
+    baseSnapshot: u64,
+    author: maybe(text),
+    message: maybe(text),
+    extraInfo: maybe(text),
+    members: fc.array(packed, { maxLength: 3 }),
+  }),
+  fc.record({ type: fc.constant("refused" as const), code: text, message: text, remedy: text }),
   fc.record({
     type: fc.constant("hello" as const),
     magic: fc.constant(0x4d524e58),

@@ -6,8 +6,48 @@ const uuid = Buffer.from("00112233445566778899aabbccddeeff", "hex");
 const interval = Buffer.from("0100000002000000" + "0300000000000000", "hex");
 const people = batchOf(column("BIGINT", [7n, null]), column("VARCHAR", ["Ada", "Łódź"]));
 
+const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, "hex"));
+const u32s = (...values: number[]): Uint32Array => Uint32Array.from(values);
+const news = {
+  keys: bytes("0102ff"),
+  keyEnds: u32s(1, 3),
+  data: bytes("0aff"),
+  offsets: u32s(0, 0),
+  lengths: u32s(2, 0xffff_ffff),
+};
+
+/** One frame for each message kind of connected applications. */
+const applicationFrames: readonly Message[] = [
+  { type: "connect", store: "/srv/lake", cwd: "/srv/app", dataPath: "/srv/data", encrypted: false, create: true },
+  { type: "pin", attachment: 1n, known: 5n, since: 4n },
+  { type: "pinned", revision: 6n, news },
+  { type: "unpin", attachment: 1n, revision: 5n },
+  { type: "read_many", attachment: 1n, revision: 6n, keys: bytes("0102ff"), ends: u32s(1, 3) },
+  { type: "values", data: bytes("0aff"), offsets: u32s(0, 0), lengths: u32s(2, 0xffff_ffff) },
+  { type: "scan_rows", attachment: 1n, revision: 6n, start: bytes("01"), end: undefined, reverse: true, rows: 10 },
+  { type: "row_block", data: bytes("01020304"), ends: u32s(1, 4), more: false },
+  { type: "claim", attachment: 1n, holds: true },
+  {
+    type: "commit_verbs",
+    attachment: 1n,
+    base: 6n,
+    baseSnapshot: 5n,
+    author: "Ada",
+    message: undefined,
+    extraInfo: undefined,
+    members: [bytes("ff0f"), bytes("")],
+  },
+  { type: "landed", snapshots: [6n, 7n], revision: 8n, news: undefined },
+  { type: "stale" },
+  { type: "call", attachment: 1n, method: "maintain", arguments: bytes("ff0f6f7b00") },
+  { type: "progress", value: bytes("ff0f30") },
+  { type: "returned", value: bytes("ff0f5f") },
+  { type: "refused", code: "not_found", message: "not found: table 7", remedy: "Check the id." },
+];
+
 /** One frame for each message kind, by name. */
 export const messageFrames: readonly Message[] = [
+  ...applicationFrames,
   { type: "hello", magic: 0x4d524e58, version: 1, client: "duckdb v1.5.5", pid: 4242n, program: "python3" },
   { type: "welcome", magic: 0x4d524e58, version: 1, server: "moraine 0.1.0", pid: 4343n },
   {
