@@ -6,6 +6,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import type { DataFile, DeleteFile } from "moraine";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compilerMessages, type ExampleScope, examplesOfSource, writeExampleModule } from "./support/examples.js";
+import { stopServices } from "./support/services.js";
 
 interface Scope extends ExampleScope {
   readonly dataFile: DataFile;
@@ -24,6 +25,7 @@ interface Scope {
 const source = readFileSync(new URL("../src/interface.ts", import.meta.url), "utf8");
 const modulePath = fileURLToPath(new URL("../.cache/interface-examples.ts", import.meta.url));
 const lake = mkdtempSync(join(tmpdir(), "moraine-examples-"));
+process.env["MORAINE_RUNTIME_DIR"] = join(lake, "run");
 const folder = join(lake, "main/flights");
 const { prelude, examples } = examplesOfSource(source);
 const given = "const { dataFile, deleteFile, flushedFile } = given;";
@@ -31,6 +33,7 @@ const given = "const { dataFile, deleteFile, flushedFile } = given;";
 writeExampleModule(modulePath, `${given}\n${prelude}`, examples, scopeType, "await catalog.close();", (at) => ({
   '"memory://lake"': `"memory://lake-${at}"`,
   '"memory://other"': `"memory://other-${at}"`,
+  '"shared-lake"': JSON.stringify(join(lake, `shared-${at}`)),
   '"lake-data"': JSON.stringify(lake),
 }));
 
@@ -41,7 +44,10 @@ describe("examples of the contract", async () => {
   beforeAll(async () => {
     files = await writeFiles();
   });
-  afterAll(() => rmSync(lake, { recursive: true, force: true }));
+  afterAll(async () => {
+    await stopServices();
+    rmSync(lake, { recursive: true, force: true });
+  });
 
   it("are many, and compile as they stand", () => {
     expect(examples.length).toBeGreaterThan(50);
