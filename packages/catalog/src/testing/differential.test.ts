@@ -10,6 +10,7 @@ import {
 } from "@moraine/store";
 import { describe, expect, it } from "vitest";
 import { Catalog, type CommitClosure } from "../catalog.js";
+import { ConnectedCatalog } from "../connected/connected-catalog.js";
 import type { FileEntries, FileIndexRemoval, FileRemovals } from "../operations.js";
 import type { Transaction } from "../transaction.js";
 import {
@@ -20,6 +21,7 @@ import {
   emptyTable,
   expectedEntries,
 } from "./lake-model.js";
+import { LoopbackLink } from "./loopback-link.js";
 import { type FileColumn, dataFileBytes, deleteFileBytes } from "./parquet-files.js";
 import { Random } from "./random.js";
 import { toHex } from "./records.js";
@@ -29,6 +31,8 @@ const sequences = Number(process.env["MORAINE_SEQUENCES"] ?? 2000);
 const firstSeed = Number(process.env["MORAINE_SEED"] ?? 1);
 const stepsPerSequence = 8;
 const sequencesPerTest = 50;
+/** Of the sequences, how many run through connected handles as well. */
+const connectedPart = 0.1;
 
 const columnTypes = [
   "BIGINT",
@@ -43,14 +47,21 @@ const columnTypes = [
   "TIMESTAMP",
 ] as const;
 
+/** Which handle of the lake makes the commits: the one that has it open, or two in turn that are connected to it. */
+type Access = "opened" | "connected";
+
 describe("index entries against live rows", () => {
-  const tests = Math.ceil(sequences / sequencesPerTest);
-  it.each(Array.from({ length: tests }, (_, i) => [firstSeed + i * sequencesPerTest]))(
-    "random sequences from seed %i",
-    async (seed) => {
+  const testsOf = (access: Access, part: number): [access: Access, seed: number][] =>
+    Array.from({ length: Math.ceil((sequences * part) / sequencesPerTest) }, (_, i) => [
+      access,
+      firstSeed + i * sequencesPerTest,
+    ]);
+  it.each([...testsOf("opened", 1), ...testsOf("connected", connectedPart)])(
+    "%s: random sequences from seed %i",
+    async (access, seed) => {
       const last = Math.min(seed + sequencesPerTest, firstSeed + sequences);
       // The sequences of a test share a lake, each with a table of its own: opening one costs more than a sequence.
-      const lake = await Lake.open(seed);
+      const lake = await Lake.open(seed, access);
       let done = 0;
       try {
         for (let current = seed; current < last; current++) {
@@ -584,40 +595,54 @@ class Sequence {
 class Lake {
   readonly dataName: string;
   readonly #storeName: string;
+  readonly #access: Access;
   #store: WritableStore;
   #catalog: Catalog;
+  #connected: ConnectedCatalog[];
 
-  private constructor(name: string, store: WritableStore, catalog: Catalog) {
+  private constructor(name: string, access: Access, store: WritableStore, catalog: Catalog) {
     this.#storeName = name;
     this.dataName = name;
+    this.#access = access;
     this.#store = store;
     this.#catalog = catalog;
+    this.#connected = connectedTo(catalog);
   }
 
-  static async open(seed: number): Promise<Lake> {
-    const name = `differential-${process.pid}-${seed}`;
+  static async open(seed: number, access: Access): Promise<Lake> {
+    const name = `differential-${process.pid}-${access}-${seed}`;
     const store = await openStore(`memory://${name}`);
-    return new Lake(name, store, await openCatalog(store, name));
+    return new Lake(name, access, store, await openCatalog(store, name));
   }
 
   get store(): WritableStore {
     return this.#store;
   }
 
-  get catalog(): Catalog {
-    return this.#catalog;
+  get catalog(): Catalog | ConnectedCatalog {
+    if (this.#access === "opened") return this.#catalog;
+    // The one that was used last knows the head, the other one has to find out.
+    const [first, ...others] = this.#connected;
+    this.#connected = [...others, first!];
+    return first!;
   }
 
   async reopen(): Promise<void> {
     await this.#catalog.close();
     this.#store = await openStore(`memory://${this.#storeName}`);
     this.#catalog = await openCatalog(this.#store, this.dataName);
+    this.#connected = connectedTo(this.#catalog);
   }
 
   async close(): Promise<void> {
+    for (const handle of this.#connected) await handle.close();
     await this.#catalog.close();
     dropMemoryDataStore(this.dataName);
   }
+}
+
+function connectedTo(catalog: Catalog): ConnectedCatalog[] {
+  return [0, 1].map(() => new ConnectedCatalog(new LoopbackLink(catalog)));
 }
 
 async function openCatalog(store: WritableStore, dataName: string): Promise<Catalog> {
