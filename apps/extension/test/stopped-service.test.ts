@@ -1,4 +1,5 @@
 // A service that hangs: stopped by a signal, it listens and does nothing. Nobody waits for it longer than the limit.
+import { setTimeout } from "node:timers/promises";
 import { onTestFinished, expect, it } from "vitest";
 import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
 import { extensionAvailable } from "./support/available.js";
@@ -12,6 +13,9 @@ interface Stopped {
   /** Lets the service go on. */
   readonly resume: () => void;
 }
+
+/** For so long after an answer a service counts as alive. */
+const freshSignMs = 250;
 
 /** A lake whose service has been stopped. */
 async function stopped(prepare: (db: TestDuckDb) => Promise<void>): Promise<Stopped> {
@@ -58,6 +62,7 @@ it.skipIf(!extensionAvailable)(
   { timeout: 60_000 },
   async () => {
     const { db, resume } = await stopped((one) => one.run("BEGIN; INSERT INTO lake.t SELECT * FROM range(5000)"));
+    await setTimeout(freshSignMs + 10);
     expect(await failureInTime(db, "COMMIT")).toMatch(/gave no sign of life/u);
     resume();
     expect(await db.column("SELECT count(*) FROM lake.t")).toEqual(["1"]);

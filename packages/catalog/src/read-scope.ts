@@ -116,6 +116,11 @@ export class ReadScope implements Disposable {
     return this.#state.batchSeq;
   }
 
+  /** Whether any table has an index, in whatever state. */
+  get hasIndexes(): boolean {
+    return this.#state.count("index") > 0;
+  }
+
   async indexLookup(args: IndexLookupArguments): Promise<RowId[]> {
     return rowIdsOf(await this.indexRowIds({ kind: "lookup", args }));
   }

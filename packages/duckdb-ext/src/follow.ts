@@ -33,26 +33,24 @@ export async function followLake(
       scope.release();
       continue;
     }
-    keepOrRelease(lake, attachment, scope, reached);
+    keepOrRelease(attachment, scope, reached);
     await sendWay(way, send);
     return;
   }
 }
 
 async function wayTo(lake: FollowedLake, from: bigint, to: bigint): Promise<readonly LoggedRevision[] | undefined> {
+  // Whoever made the newest commit needs no steps, which may still be worked out.
+  if (from === to) return [];
   // Revisions of a store never go back: one above the head is of another store.
   if (from > to) return undefined;
-  await lake.log.reach(to, followWaitMs);
-  return lake.log.newest < to ? undefined : lake.log.since(from);
+  const { log } = lake;
+  await log?.reach(to, followWaitMs);
+  return log === undefined || log.newest < to ? undefined : log.since(from);
 }
 
-function keepOrRelease(
-  lake: FollowedLake,
-  attachment: Attachment,
-  scope: ReadScope,
-  reached: bigint | undefined,
-): void {
-  if (scope.revision === reached && lake.hasIndexes(scope)) attachment.pin(scope);
+function keepOrRelease(attachment: Attachment, scope: ReadScope, reached: bigint | undefined): void {
+  if (scope.revision === reached && scope.hasIndexes) attachment.pin(scope);
   else scope.release();
 }
 
@@ -76,7 +74,7 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
         scope.release();
         continue;
       }
-      keepOrRelease(lake, attachment, scope, load.revision);
+      keepOrRelease(attachment, scope, load.revision);
       await send(encodeFrame({ type: "changes_begin", full: true }));
       for await (const frame of framesOfLoad(lake.schema, load.steps)) await send(frame);
       await send(encodeFrame({ type: "changes_end", revision: load.revision }));

@@ -66,6 +66,7 @@ export class LakeService {
     await this.#inTurn(async () => this.#take(await this.#opener.open(request)));
     const attachment = new Attachment(++this.#lastAttachment, request.lake, client, request);
     this.#attachments.set(attachment.id, attachment);
+    this.#listen();
     const lakes = this.#served();
     const dataPath = lakes.length === 1 ? (await lakes[0]?.catalog.snapshot())?.dataPath() : undefined;
     return { attachment, exists: lakes.length > 0, dataPath };
@@ -98,6 +99,7 @@ export class LakeService {
     await this.#inTurn(async () => {
       if (this.#lakes.length > 0) return;
       this.#lakes = [this.#followed({ schema: defaultMetadataSchema, catalog: await this.#opener.make(settings) })];
+      this.#listen();
     });
     const snapshot = await this.connected().catalog.snapshot();
     return { attachment: attached.attachment, exists: true, dataPath: snapshot.dataPath() };
@@ -140,6 +142,7 @@ export class LakeService {
       if (isRetry) await lake.floor.claim(attachment);
       else lake.floor.release(attachment);
       await followLake(lake, attachment, request.revision, send);
+      if (this.#attachments.size === 1) lake.caughtUp();
       // It may have ended while it was answered, and its pins with it.
       if (!this.#attachments.has(attachment.id)) attachment.releaseBelow(undefined);
       return "answered";
@@ -197,6 +200,7 @@ export class LakeService {
       if (catalog === undefined) {
         catalog = await this.#opener.create(attachment.settings, schema, changes);
         this.#lakes = [...this.#lakes, this.#followed({ schema, catalog })];
+        this.#listen();
       }
       return this.#lakes.length === 1 ? catalog.revision : amongOthers(catalog.revision);
     });
@@ -206,14 +210,14 @@ export class LakeService {
     requireWritable(attachment);
     const lake = this.#lakeOf(attachment);
     await lake.floor.pass(undefined);
-    return await createIndex(lake, request, signal);
+    return await lake.committing(() => createIndex(lake, request, signal));
   }
 
   async dropIndex(attachment: Attachment, request: MessageOf<"drop_index">, signal: AbortSignal): Promise<boolean> {
     requireWritable(attachment);
     const lake = this.#lakeOf(attachment);
     await lake.floor.pass(undefined);
-    return await dropIndex(lake, request, signal);
+    return await lake.committing(() => dropIndex(lake, request, signal));
   }
 
   async describeIndex(attachment: Attachment, request: MessageOf<"describe_index">): Promise<MessageOf<"index_shape">> {
@@ -324,6 +328,11 @@ export class LakeService {
     this.#lakes = written.map(
       (lake) => this.#lakes.find((known) => known.catalog === lake.catalog) ?? this.#followed(lake),
     );
+  }
+
+  /** With an attachment that is not alone, each has to be told of what others commit. */
+  #listen(): void {
+    if (this.#attachments.size > 1) for (const lake of this.#lakes) lake.listen();
   }
 
   #followed({ schema, catalog }: { readonly schema: string; readonly catalog: WritableLake }): FollowedLake {

@@ -68,37 +68,61 @@ export interface LakeSettings {
   readonly dataSecret: ReadonlyMap<string, string>;
 }
 
-/** A lake that is open for writing, and what its newest commits changed. */
+/**
+ * A lake that is open for writing, and what its newest commits changed. That is worked out only while somebody has to be told:
+ * an attachment that is alone knows what it committed itself.
+ */
 export class FollowedLake {
   readonly schema: string;
   readonly catalog: WritableLake;
-  readonly log: FollowLog;
   readonly floor: RetryFloor<Attachment>;
-  readonly #stopListening: () => void;
-  #indexed: { readonly revision: bigint; readonly value: boolean } | undefined;
+  #log: FollowLog | undefined;
+  #stopListening: () => void = () => undefined;
+  /** Commits under way that no attachment makes. */
+  #ownCommits = 0;
 
   constructor(schema: string, catalog: WritableLake, floor: RetryFloor<Attachment>) {
     this.schema = schema;
     this.catalog = catalog;
     this.floor = floor;
-    this.log = new FollowLog(schema, catalog.revision);
-    this.#stopListening = catalog.onRevision(this.log);
   }
 
-  /** Whether any table had an index at the revision of a cut. */
-  hasIndexes(scope: Awaited<ReturnType<WritableLake["reads"]>>): boolean {
-    if (this.#indexed?.revision !== scope.revision) {
-      const { snapshot } = scope;
-      const value = snapshot
-        .schemas()
-        .some(({ id }) => snapshot.tablesIn(id).some((table) => snapshot.indexesOf(table.id).length > 0));
-      this.#indexed = { revision: scope.revision, value };
+  /** Leads from the revision at which it was last needed. */
+  get log(): FollowLog | undefined {
+    return this.#log;
+  }
+
+  /** From here on what is committed has to be told. */
+  listen(): void {
+    if (this.#log !== undefined) return;
+    this.#log = new FollowLog(this.schema, this.catalog.revision);
+    this.#stopListening = this.catalog.onRevision(this.#log);
+  }
+
+  /** The only attachment is at the head: nobody has to be told of what it commits. */
+  caughtUp(): void {
+    if (this.#ownCommits === 0) this.#stop();
+  }
+
+  /** Runs commits of which every attachment has to be told. */
+  async committing<T>(work: () => Promise<T>): Promise<T> {
+    this.#ownCommits++;
+    this.listen();
+    try {
+      return await work();
+    } finally {
+      this.#ownCommits--;
     }
-    return this.#indexed.value;
   }
 
   async close(): Promise<void> {
-    this.#stopListening();
+    this.#stop();
     await this.catalog.close();
+  }
+
+  #stop(): void {
+    this.#stopListening();
+    this.#stopListening = () => undefined;
+    this.#log = undefined;
   }
 }

@@ -123,7 +123,7 @@ class Connection {
     const began = performance.now();
     try {
       const flow = await this.#answer(message);
-      const durationMs = Math.round(performance.now() - began);
+      const durationMs = Math.round((performance.now() - began) * 1000) / 1000;
       this.#host.log.write("debug", "request", { ...this.#who(), request: message.type, durationMs });
       return flow;
     } catch (error) {

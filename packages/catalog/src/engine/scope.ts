@@ -71,6 +71,8 @@ export class HeadPins {
     this.#state = state;
     this.#letGo();
     this.#land();
+    // Whoever reads next, or writes, would have to wait for it.
+    void this.#pinned();
   }
 
   /** The batch was not written, or nobody knows: the pin below it stays. */

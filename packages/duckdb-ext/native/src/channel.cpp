@@ -121,7 +121,12 @@ FrameReader Channel::ReceiveUntil(optional_ptr<ClientContext> context, int64_t d
 		message.resize(MinValue<size_t>(size, start + MaxValue<size_t>(start, RECEIVE_STEP_BYTES)));
 		ReceiveBytes(message.data() + start, message.size() - start, context, deadline_ms);
 	}
+	answered_ms = NowMs();
 	return FrameReader(static_cast<FrameKind>(head[4]), std::move(message));
+}
+
+bool Channel::HasJustAnswered() const {
+	return NowMs() - answered_ms < FRESH_SIGN_MS;
 }
 
 bool Channel::IsQuiet() const {

@@ -46,6 +46,8 @@ private:
 //! An interrupt does not reach a wait on DuckLake's own connection: these end it when a service hangs.
 static constexpr int64_t SILENCE_MS = 5000;
 static constexpr int64_t LIFE_SIGN_MS = 10000;
+//! For how long an answer counts as a sign of life.
+static constexpr int64_t FRESH_SIGN_MS = 250;
 
 //! Throws IOException where the other side gives no sign of life within LIFE_SIGN_MS.
 using LifeCheck = std::function<void(duckdb::optional_ptr<duckdb::ClientContext> context)>;
@@ -65,6 +67,8 @@ public:
 	FrameReader ReceiveAtLast();
 	//! Whether nothing has been received and the other side is there: so it is between requests.
 	bool IsQuiet() const;
+	//! Whether a whole frame was received within the last FRESH_SIGN_MS: the other side was alive just now.
+	bool HasJustAnswered() const;
 
 private:
 	//! Waits until the socket can be read or written.
@@ -75,6 +79,8 @@ private:
 
 	Descriptor socket;
 	LifeCheck check_life;
+	//! When the last whole frame was received; none was in a connection that is new.
+	int64_t answered_ms = -FRESH_SIGN_MS;
 };
 
 } // namespace moraine

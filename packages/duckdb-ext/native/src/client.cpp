@@ -269,7 +269,7 @@ bool Attachment::Commit(optional_ptr<ClientContext> context, FrameWriter &frame,
 			uint64_t attachment = 0;
 			// Once it was sent nobody may interrupt: the outcome would stay unknown.
 			auto channel = Acquire(sent ? nullptr : context, attachment);
-			if (!sent) {
+			if (!sent && !channel->HasJustAnswered()) {
 				// A commit cannot be taken back from a service that hangs: it would read it when it goes on.
 				auto joined = Join(*channel, attachment, context);
 				Expect(joined, FrameKind::JOINED);

@@ -94,7 +94,7 @@ public:
 	//! Sends a request that is answered by any number of frames. Its first frame has been received: `first`.
 	Exchange Open(duckdb::optional_ptr<duckdb::ClientContext> context, FrameWriter &frame, Repeat repeat,
 	              std::unique_ptr<FrameReader> &first);
-	//! Sends a Commit, to a service that has just given a sign of life, and waits for what became of it, whatever happens
+	//! Sends a Commit, to a service that has given a sign of life just now, and waits for what became of it, whatever happens
 	//! to the connection and however long it takes: `flags_offset` is where the
 	//! frame has its flags, for "may have landed". Interrupts end the wait before the frame is sent, and never after:
 	//! DuckLake deletes the files of a commit that is reported as failed. Sets `failure` and returns false if refused.
