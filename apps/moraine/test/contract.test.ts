@@ -72,8 +72,11 @@ describe("the contract", () => {
           Same<VerbResults<contract.Transaction>, VerbResults<Omit<engine.Transaction, Internal>>>,
           Same<VerbArguments<contract.CatalogSnapshot>, VerbArguments<Snapshot>>,
           Same<VerbResults<contract.CatalogSnapshot>, VerbResults<Snapshot>>,
-          Same<VerbArguments<contract.ReadScope>, VerbArguments<Omit<engine.ReadScope, "locateRows" | "indexRowIds">>>,
-          Same<keyof contract.ReadScope, Exclude<keyof engine.ReadScope, "locateRows" | "indexRowIds">>,
+          Same<
+            VerbArguments<contract.ReadScope>,
+            VerbArguments<Omit<engine.ReadScope, "hasIndexes" | "locateRows" | "indexRowIds">>
+          >,
+          Same<keyof contract.ReadScope, Exclude<keyof engine.ReadScope, "hasIndexes" | "locateRows" | "indexRowIds">>,
         ]
       >();
     expect(verbs).toBe(true);
