@@ -247,6 +247,18 @@ async function buildNative({ root, run }) {
 }
 
 /**
+ * How the service of the extension is started, and what it loads.
+ * @param {string} root
+ * @returns {Promise<boolean>} Whether anything was done.
+ */
+async function prepareService(root) {
+  // Stands on what was installed a moment ago.
+  const { writeServiceBundle } = await import("../apps/extension/build/service-bundle.mjs");
+  const bundled = await writeServiceBundle(root);
+  return writeServiceFile(root) || bundled;
+}
+
+/**
  * Installs and builds as needed; says on `log` what it does, or that there was nothing to do.
  * @param {SetupOptions} options
  * @returns {Promise<void>}
@@ -261,10 +273,10 @@ export async function setup({ root, log = (line) => console.log(line), run = run
   const installed = await install(options);
   const built = await build(options);
   const builtNative = await buildNative(options);
-  const namedService = existsSync(join(root, "apps/extension/bin")) && writeServiceFile(root);
+  const preparedService = existsSync(join(root, "apps/extension/bin")) && (await prepareService(root));
   const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
   log(
-    installed || built || builtNative || namedService
+    installed || built || builtNative || preparedService
       ? `setup: done in ${seconds} s`
       : `setup: nothing to do (${seconds} s)`,
   );
