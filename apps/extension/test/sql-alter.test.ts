@@ -86,6 +86,30 @@ describe.skipIf(!extensionAvailable)("a column that an index covers", () => {
 });
 
 describe.skipIf(!extensionAvailable)("a table with indexes", () => {
+  it("may change its other columns, nested ones too", async () => {
+    await db.run(`CREATE TABLE nested(s STRUCT(x INTEGER, y VARCHAR), l INTEGER[], a BIGINT, m MAP(VARCHAR, INTEGER), b VARCHAR);
+      CREATE INDEX na ON nested(a); CREATE INDEX nba ON nested(b, a)`);
+    const file = (s: string, range: string): string =>
+      `INSERT INTO nested SELECT ${s}, [i, i], i, MAP {'k': i}, 'b' || i % 9 FROM range(${range}) r(i)`;
+    for (const statement of [
+      file("{'x': i, 'y': 'y'}", "0, 50"),
+      "INSERT INTO nested VALUES ({'x': 1, 'y': 'y'}, [1], 500, MAP {'k': 1}, 'inlined')",
+      "ALTER TABLE nested ADD COLUMN s.z DOUBLE",
+      file("{'x': i, 'y': 'y', 'z': 1.5}", "50, 100"),
+      "ALTER TABLE nested DROP COLUMN s.x",
+      "INSERT INTO nested VALUES ({'y': 'y', 'z': 2}, [1], 501, MAP {'k': 1}, 'inlined')",
+      "ALTER TABLE nested DROP COLUMN l",
+      "ALTER TABLE nested ADD COLUMN w STRUCT(k INTEGER)",
+      "UPDATE nested SET a = a + 1000 WHERE a % 3 = 0",
+      "DELETE FROM nested WHERE a % 4 = 1",
+      "CALL ducklake_flush_inlined_data('lake'); CALL ducklake_rewrite_data_files('lake', delete_threshold => 0)",
+    ]) {
+      await db.run(statement);
+      await expectIndex(db, "na", "nested", ["a"]);
+      await expectIndex(db, "nba", "nested", ["b", "a"]);
+    }
+  });
+
   it("keeps them under another name", async () => {
     await db.run("CREATE TABLE named(a INTEGER); INSERT INTO named VALUES (1); CREATE UNIQUE INDEX iname ON named(a)");
     await db.run("ALTER TABLE named RENAME TO renamed; CREATE TABLE named(a INTEGER)");

@@ -111,6 +111,37 @@ describe.skipIf(!extensionAvailable)("indexes outlast", () => {
     expect(await db.column(`SELECT count(*) FROM glob('${db.path("store-data")}/**/*.parquet')`)).toEqual(["0"]);
   });
 
+  it("deletion vectors by refusing them, as long as there are indexes", async () => {
+    await db.run(
+      "CALL lake.set_option('data_inlining_row_limit', 0); INSERT INTO t SELECT i, 'v' FROM range(300) r(i)",
+    );
+    await db.run("CALL lake.set_option('write_deletion_vectors', true)");
+    for (const statement of ["DELETE FROM t WHERE a < 10", "UPDATE t SET a = a + 1000 WHERE a < 10"]) {
+      expect(await db.failure(statement)).toMatch(/holds a deletion vector.*drop the table's indexes/su);
+    }
+    await expectBoth();
+    await db.run("DROP INDEX u; DROP INDEX m; DELETE FROM t WHERE a < 10");
+    expect(await db.failure("CREATE UNIQUE INDEX u ON t(a)")).toContain("holds a deletion vector");
+    await db.run(`CALL lake.set_option('write_deletion_vectors', false); ${rewrite}`);
+    await db.run("CREATE UNIQUE INDEX u ON t(a); CREATE INDEX m ON t(b, a); DELETE FROM t WHERE a < 20");
+    await expectBoth();
+  });
+
+  it("two merges in one transaction (ducklake#1387)", async () => {
+    const upsert = (range: string): string => `MERGE INTO t USING (SELECT i AS a FROM ${range} r(i)) s ON t.a = s.a
+      WHEN MATCHED THEN UPDATE SET b = t.b || '+' WHEN NOT MATCHED THEN INSERT VALUES (s.a, 'new')`;
+    for (const count of [4, 40]) {
+      await db.run("TRUNCATE t");
+      await db.run(`BEGIN; ${upsert(`range(${count})`)}; ${upsert(`range(2, ${count + 2})`)}; COMMIT`);
+      expect(await db.rows("SELECT b, count(*) FROM t GROUP BY ALL ORDER BY ALL")).toEqual([
+        ["new", "4"],
+        ["new+", `${count - 2}`],
+      ]);
+      await expectBoth();
+      expect(await db.column("SELECT count(DISTINCT rowid) - count(*) FROM t")).toEqual(["0"]);
+    }
+  });
+
   it("deletes of every form, one after the other", async () => {
     await db.run("INSERT INTO t SELECT i, 'v' || i % 7 FROM range(300) r(i)");
     // By a delete file, by rows in the catalog, by a file that takes over the one before, of a whole file.

@@ -5,6 +5,7 @@ import {
   CorruptionError,
   InvalidArgumentError,
   NotFoundError,
+  UnsupportedError,
 } from "@moraine/codec";
 import {
   type ColumnRequest,
@@ -114,6 +115,13 @@ export class TableFiles {
       const { store, path } = this.#stores.resolve(
         this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative),
       );
+      // DuckLake's are a bare vector, without what a Puffin file begins and ends with.
+      if (deleteFile.format === "puffin") {
+        throw new UnsupportedError(`file ${path} holds a deletion vector`, {
+          remedy:
+            "Set the option write_deletion_vectors to false and rewrite the data files, or drop the table's indexes.",
+        });
+      }
       const positions = await readDeletePositions(
         {
           store,
