@@ -97,6 +97,37 @@ describe.skipIf(!extensionAvailable)("a lake that may only be read", () => {
   });
 });
 
+describe.skipIf(!extensionAvailable)("options of ATTACH", () => {
+  it("name the metadata catalog, by which index functions find the lake too", async () => {
+    await db.attach("lake", "store", ["METADATA_CATALOG 'meta'"]);
+    await db.run("CREATE TABLE lake.t(a BIGINT); CREATE INDEX u ON lake.t(a); INSERT INTO lake.t VALUES (5)");
+    for (const name of ["lake", "meta"]) {
+      expect(await rowIds(db, `lookup('${name}', 'main', 't', 'u', 5)`)).toEqual(["0"]);
+      expect(await names(name)).toEqual(["u"]);
+    }
+    await db.run("DROP INDEX lake.u");
+  });
+
+  it("that contradict what the lake has recorded are refused, and need not be repeated", async () => {
+    await attachIndexed();
+    await db.run("DETACH lake");
+    const attach = (...options: string[]): string =>
+      `ATTACH ${literal(`ducklake:moraine:${db.path("store")}`)} AS lake (${options.join(", ")})`;
+    const elsewhere = literal(db.path("elsewhere"));
+    expect(await db.failure(attach(`DATA_PATH ${elsewhere}`))).toContain("does not match existing data path");
+    expect(await db.failure(attach(`META_DATA_PATH ${elsewhere}`))).toContain("data path");
+    expect(await db.failure(attach("META_COLOUR 'red'"))).toContain('no attach option "colour"');
+    await db.run(attach("READ_WRITE"));
+    await expectIndex(db, "u", "t", ["a"]);
+    await db.run("DETACH lake");
+    // Indexes are read and kept where the lake has its data: files that would stand elsewhere are not indexed unread.
+    await db.run(attach(`DATA_PATH ${elsewhere}`, "OVERRIDE_DATA_PATH true"));
+    expect(await db.failure("INSERT INTO lake.t SELECT * FROM range(200, 300), (VALUES ('x'))")).toContain("not found");
+    await db.run("INSERT INTO lake.t VALUES (200, 'inlined')");
+    expect(await rowIds(db, "lookup('lake', 'main', 't', 'u', 200)")).toHaveLength(1);
+  });
+});
+
 describe.skipIf(!extensionAvailable)("an encrypted lake", () => {
   it("is written and read, and indexes its inlined rows; an index over files is refused, not short", async () => {
     await db.run(`LOAD ${literal(await officialExtensionFile("httpfs"))}`);
