@@ -63,11 +63,12 @@ async function rows(connection: DuckDBConnection, sql: string): Promise<unknown[
 }
 
 async function failure(connection: DuckDBConnection, sql: string): Promise<string> {
-  const error = await connection.run(sql).then(
-    () => new Error(`did not fail: ${sql}`),
-    (thrown: unknown) => thrown,
-  );
-  return error instanceof Error ? error.message : String(error);
+  try {
+    await connection.run(sql);
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+  }
+  throw new Error(`did not fail: ${sql}`);
 }
 
 beforeEach(async () => {
@@ -174,17 +175,19 @@ describe.skipIf(!extensionAvailable)("lakes in one store", () => {
     expect(await rows(reader, "SELECT id FROM up.t ORDER BY id")).toEqual([[2n], [10n]]);
     expect(await rows(reader, "SELECT id FROM plain.t ORDER BY id")).toEqual([[0n], [10n]]);
     expect(await failure(reader, "INSERT INTO up.t VALUES (3)")).toContain("read-only");
-    expect(await failure(reader, attach("missing", "missing", ", READ_ONLY"))).not.toContain("did not fail");
+    expect(await failure(reader, attach("missing", "missing", ", READ_ONLY"))).toContain("does not exist");
     const writer = await duckDb();
     await writer.run(attach("up", "upper"));
     await writer.run("INSERT INTO up.t VALUES (11)");
     expect(await rows(reader, "SELECT id FROM up.t ORDER BY id")).toEqual([[2n], [10n], [11n]]);
   });
 
-  test("the first lake keeps its schema, and another process reads the newest of both", async () => {
+  test("the first lake keeps its schema", async () => {
     const connection = await duckDb();
     await connection.run(`${attach("a", "only")}; CREATE TABLE a.t(id BIGINT); INSERT INTO a.t VALUES (7); DETACH a`);
     expect(existsSync(join(store, "lakes"))).toBe(false);
+    await service.stop();
+    service = await RunningService.start();
     await connection.run(attach("a", "only"));
     expect(await rows(connection, "FROM a.t")).toEqual([[7n]]);
     await connection.run("CREATE INDEX i ON a.t(id)");
@@ -209,6 +212,7 @@ describe.skipIf(!extensionAvailable)("lakes in one store", () => {
     expect(await rows(one, "FROM a.t ORDER BY id")).toEqual([[1n], [3n], [5n]]);
     await one.run("INSERT INTO a.t VALUES (6)");
     expect(await rows(connection, "FROM c.t ORDER BY id")).toEqual([[1n], [3n], [5n], [6n]]);
+    expect(await failure(connection, "FROM __ducklake_metadata_c.s2.ducklake_table")).toContain("s2");
   });
 
   test("what was recorded of a lake before its maker was killed is in nobody's way", async () => {
@@ -252,6 +256,14 @@ describe.skipIf(!extensionAvailable)("lakes in one store", () => {
       expect(snapshot.tablesIn(snapshot.schemas()[0]!.id).map(({ name }) => name)).toEqual([table]);
     }
     service = await RunningService.start();
+  });
+
+  test("a further lake without DATA_PATH has its data where the first one would have it", async () => {
+    const connection = await duckDb();
+    await connection.run(`${attach("a", "s1")}; CREATE TABLE a.t(id BIGINT)`);
+    await connection.run(`ATTACH 'ducklake:moraine:${store}' AS b (METADATA_SCHEMA 's2')`);
+    const recorded = "SELECT value FROM __ducklake_metadata_b.s2.ducklake_metadata WHERE key = 'data_path'";
+    expect(await rows(connection, recorded)).toEqual([[`${store}.files/`]]);
   });
 
   test("data files of another lake may not lie in the store, nor a transaction write to two lakes", async () => {
