@@ -309,9 +309,6 @@ const nowhere = { put: (): void => undefined, delete: (): void => undefined };
 function stateAfter(draft: CommitDraft, { author, message, extraInfo }: CommitOptions): CatalogState {
   if (draft.isEmpty) return draft.base;
   const timeMicros = BigInt(Date.now()) * 1000n;
-  return stageCatalogRecords(
-    draft,
-    { timeMicros, author, commitMessage: message, commitExtraInfo: extraInfo },
-    nowhere,
-  );
+  const info = { timeMicros, author, commitMessage: message, commitExtraInfo: extraInfo, skipsFileId: true };
+  return stageCatalogRecords(draft, info, nowhere);
 }

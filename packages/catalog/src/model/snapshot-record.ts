@@ -29,6 +29,8 @@ export interface CommitInfo {
   readonly author?: string | undefined;
   readonly commitMessage?: string | undefined;
   readonly commitExtraInfo?: string | undefined;
+  /** Whether a commit that changes statistics and makes no file skips a file id. */
+  readonly skipsFileId?: boolean;
 }
 
 /** The snapshot record of the commit that a draft describes. */
@@ -40,7 +42,7 @@ function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
     snapshotTimeMicros: info.timeMicros,
     schemaVersion: head.schemaVersion + (changes.schemaChanged ? 1n : 0n),
     nextCatalogId: draft.nextCatalogId,
-    nextFileId: draft.nextFileId,
+    nextFileId: draft.nextFileId + (info.skipsFileId === true && changesStatsOnly(draft) ? 1n : 0n),
     changesMade: changes.toText(),
     author: info.author,
     commitMessage: info.commitMessage,
@@ -48,6 +50,17 @@ function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
     schemaChangedTableIds: changes.schemaChangedIds,
     deletedDataFileIds: changes.deletedDataFileIds,
   };
+}
+
+const statsKinds: ReadonlySet<string> = new Set(["table_stats", "table_column_stats"]);
+
+/**
+ * Whether statistics changed that DuckLake may know, and no file came. DuckLake keeps a table's statistics, and with them its next row id, for as long as
+ * `next_file_id` stays: like DuckLake itself where it inlines rows, a commit that makes no file skips one id for that.
+ */
+function changesStatsOnly(draft: Draft): boolean {
+  if (draft.nextFileId !== draft.base.head.nextFileId) return false;
+  return draft.entityChanges().some(({ kind, before }) => before !== undefined && statsKinds.has(kind));
 }
 
 /**

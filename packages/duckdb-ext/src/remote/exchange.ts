@@ -62,7 +62,12 @@ export async function exchange<Name extends MessageName>(
   if ((expected as readonly string[]).includes(answer.type)) return answer as Answer<Name>;
   if (answer.type === "refused") throw errorOf(answer);
   client.close();
-  throw new ConnectionLostError(new ProtocolError(answer.type === "failed" ? answer.message : `a ${answer.type}`));
+  // The attachment is not known: it was another process's.
+  if (answer.type === "failed" && answer.code === "not_found") throw new ConnectionLostError(undefined);
+  const said = answer.type === "failed" ? answer.message : `a ${answer.type}, which is no answer to a ${request.type}`;
+  throw new StoreUnavailableError(`the service says: ${said}`, {
+    remedy: "Use releases of one version in all processes, and stop a service of another one: moraine stop.",
+  });
 }
 
 function frameOf(request: Message): Uint8Array {
