@@ -65,18 +65,22 @@ export async function readMetadata(
   const snapshots = new Ranks(everySnapshot.filter((snapshot) => !extra.has(snapshot)));
   const ids = new Ranks(
     await numbers(
-      `SELECT table_id FROM ${catalog}.ducklake_table UNION SELECT schema_id FROM ${catalog}.ducklake_schema ` +
-        `UNION SELECT partition_id FROM ${catalog}.ducklake_partition_info`,
+      ["table.table", "schema.schema", "view.view", "macro.macro", "partition_info.partition", "sort_info.sort"]
+        .map((place) => place.split("."))
+        .map(([table, id]) => `SELECT ${id}_id FROM ${catalog}.ducklake_${table}`)
+        .join(" UNION "),
     ),
   );
   const tables = new Map<string, string[]>();
-  const names = await pair.rows(
-    `SELECT table_name FROM duckdb_tables() WHERE database_name = '${catalog}' AND table_name LIKE 'ducklake_%'`,
+  const columnsOf = new Map<string, string[]>();
+  const columnRows = await pair.connection.runAndReadAll(
+    `SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = '${catalog}' AND table_name LIKE 'ducklake_%' ` +
+      "ORDER BY table_name, column_index",
   );
-  for (const name of names) {
-    const columns = await pair.rows(
-      `SELECT column_name FROM duckdb_columns() WHERE database_name = '${catalog}' AND table_name = '${name}' ORDER BY column_index`,
-    );
+  for (const [table, column] of columnRows.getRows()) {
+    columnsOf.set(String(table), [...(columnsOf.get(String(table)) ?? []), String(column)]);
+  }
+  for (const [name, columns] of columnsOf) {
     const shown = columns.filter(
       (column) => !ignored.has(column) && !(name === "ducklake_metadata" && column === "scope_id"),
     );
@@ -94,6 +98,8 @@ export async function readMetadata(
             const column = shown[at] ?? "";
             if (snapshotColumns.has(column)) return snapshots.of(cell);
             if (catalogColumns.has(column)) return ids.of(cell);
+            // Definitions name the lake.
+            if (column === "sql") return cell.replaceAll(new RegExp(`\\b${lake}\\b`, "gu"), "{lake}");
             // Tables of inlined rows carry ids and versions in their names.
             if (column === "changes_made") return cell.replaceAll(/:(\d+)/gu, (_, id: string) => `:${ids.of(id)}`);
             return column === "table_name" ? withoutIds(cell, ids) : cell;

@@ -19,11 +19,20 @@ export interface ModelTable {
   readonly columns: ModelColumn[];
   readonly indexes: ModelIndex[];
   partitioned: boolean;
+  sorted: boolean;
+}
+
+/** A view, or a macro that gives a value or rows. */
+export interface ModelObject {
+  readonly schema: string;
+  readonly name: string;
+  readonly what: "VIEW" | "MACRO" | "MACRO TABLE";
 }
 
 export class LakeModel {
   readonly schemas = ["main"];
   readonly tables: ModelTable[] = [];
+  readonly objects: ModelObject[] = [];
   #serial = 0;
 
   /** A number that no earlier call gave. */
@@ -33,9 +42,7 @@ export class LakeModel {
 
   copy(): LakeModel {
     const copy = new LakeModel();
-    copy.schemas.splice(0, 1, ...this.schemas);
-    copy.tables.push(...structuredClone(this.tables));
-    copy.#serial = this.#serial;
+    copy.restore(this);
     return copy;
   }
 
@@ -43,24 +50,31 @@ export class LakeModel {
   restore(earlier: LakeModel): void {
     this.schemas.splice(0, this.schemas.length, ...earlier.schemas);
     this.tables.splice(0, this.tables.length, ...structuredClone(earlier.tables));
+    this.objects.splice(0, this.objects.length, ...earlier.objects);
   }
 }
 
-export function qualified(table: ModelTable): string {
+export function newTable(schema: string, name: string, columns: readonly ModelColumn[]): ModelTable {
+  return { schema, name, columns: structuredClone([...columns]), indexes: [], partitioned: false, sorted: false };
+}
+
+export function qualified(table: ModelTable | ModelObject): string {
   return `{lake}.${table.schema}.${table.name}`;
 }
 
 export function literalFor(random: Random, type: string): string {
   if (random.chance(0.1)) return "NULL";
-  const kind = columnKinds.find((known) => known.type === type);
-  if (kind === undefined) throw new Error(`no literals of ${type}`);
-  return kind.literal(random);
+  return kindOf(type).literal(random);
 }
 
 export function distinctFor(type: string, serial: number): string {
+  return kindOf(type).distinct(serial);
+}
+
+function kindOf(type: string): (typeof columnKinds)[number] {
   const kind = columnKinds.find((known) => known.type === type);
   if (kind === undefined) throw new Error(`no literals of ${type}`);
-  return kind.distinct(serial);
+  return kind;
 }
 
 export function isIndexed(table: ModelTable, column: string): boolean {

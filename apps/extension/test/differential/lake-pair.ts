@@ -38,15 +38,24 @@ export class LakePair {
     await this.attachOurs();
   }
 
+  /** Ends the transaction that a failed workload left open. */
+  async rollBack(): Promise<void> {
+    await this.run(ours, "ROLLBACK");
+  }
+
   async detach(): Promise<void> {
     await this.connection.run(`DETACH ${ours}`);
     await this.connection.run(`DETACH ${stock}`);
   }
 
-  /** Runs a statement, with `{lake}` replaced by the name of one of the two. */
+  /** A statement for one of the two lakes, with what stands in braces replaced. */
+  textFor(lake: string, sql: string): string {
+    return sql.replaceAll("{lake}", lake).replaceAll("{files}", this.#folder);
+  }
+
   async run(lake: string, sql: string): Promise<Outcome> {
     try {
-      return { rows: await this.rows(sql.replaceAll("{lake}", lake)) };
+      return { rows: await this.rows(this.textFor(lake, sql)) };
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       return { errorClass: /^[A-Za-z ]*Error/u.exec(text)?.[0] ?? "unknown", error: text };

@@ -42,9 +42,9 @@ export class ProcessPair extends LakePair {
     if (!this.#isInTransaction && this.#random.chance(0.6)) this.#turn = 1 - this.#turn;
     if (sql === "BEGIN") this.#isInTransaction = true;
     if (sql === "COMMIT" || sql === "ROLLBACK") this.#isInTransaction = false;
-    const outcome = await outcomeIn(this.writers[this.#turn], sql.replaceAll("{lake}", lake));
+    const outcome = await outcomeIn(this.writers[this.#turn], this.textFor(lake, sql));
     // DuckLake reads options when it attaches, and not again: what one process sets, the others have to be told.
-    if (sql.includes("set_option")) await outcomeIn(this.writers[1 - this.#turn], sql.replaceAll("{lake}", lake));
+    if (sql.includes("set_option")) await outcomeIn(this.writers[1 - this.#turn], this.textFor(lake, sql));
     return outcome;
   }
 }

@@ -1,7 +1,8 @@
 import { qualified, LakeModel } from "./lake-model.js";
 import { failed, type LakePair, type Outcome, ours, stock } from "./lake-pair.js";
 import type { Random } from "./random.js";
-import { firstTable, rowStatement, type Statement, statement } from "./statements.js";
+import type { Made } from "./statement.js";
+import { firstTable, statement, statementInTransaction } from "./statements.js";
 
 /** A difference between the two lakes, with all that led to it. */
 class Difference extends Error {
@@ -11,13 +12,24 @@ class Difference extends Error {
   }
 }
 
+/** What a workload may come to beside its kinds of statements. */
+export const otherKinds = [
+  "committed transaction",
+  "transaction that was rolled back",
+  "transaction with a message",
+  "transaction that changes tables",
+  "statement that an index refuses",
+  "transaction that an index refuses",
+  "index over duplicates",
+] as const;
+
 export interface WorkloadResult {
   readonly model: LakeModel;
   readonly history: readonly string[];
   /** Snapshots of our lake that index statements made, which the other one does not have. */
   readonly indexSnapshots: readonly number[];
-  /** Statements that an index refused. */
-  readonly refused: number;
+  /** Kinds of statements that came to what they are for, and `otherKinds`. */
+  readonly reached: ReadonlySet<string>;
 }
 
 /**
@@ -31,61 +43,99 @@ export async function runWorkload(pair: LakePair, random: Random, steps: number)
     if (random.chance(0.15)) await run.transaction();
     else await run.step(statement(random, run.model));
   }
-  return { model: run.model, history: run.history, indexSnapshots: run.indexSnapshots, refused: run.refused };
+  return { model: run.model, history: run.history, indexSnapshots: run.indexSnapshots, reached: run.reached };
 }
 
 class Run {
   readonly model = new LakeModel();
   readonly history: string[] = [];
   readonly indexSnapshots: number[] = [];
-  refused = 0;
+  readonly reached = new Set<string>();
   readonly #pair: LakePair;
   readonly #random: Random;
+  /** Snapshots at which both lakes held the same: numbers of ours and of the other one. */
+  #sameAt: (readonly [number, number])[] = [];
 
   constructor(pair: LakePair, random: Random) {
     this.#pair = pair;
     this.#random = random;
   }
 
-  async step(made: Statement): Promise<void> {
+  async step(made: Made): Promise<void> {
+    if (made.before !== undefined) await this.#prepare(made.before);
     this.history.push(made.sql);
-    if (made.indexDdl === true) await this.#indexStatement(made);
-    else if (made.maintenance === true || made.query === true) await this.#alike(made);
-    else if (made.applied === undefined) await this.#change([made.sql]);
-    else await this.#alike(made);
+    const how = made.how ?? "rows";
+    if (how === "index") await this.#indexStatement(made);
+    else if (how === "refused") await this.#refused(made);
+    else if (how === "rows") await this.#changeRows([made]);
+    else await this.#alike(made, how === "query");
+    if (made.kind.startsWith("expiry")) this.#sameAt = [];
+    if (this.#random.chance(0.2)) await this.#rememberSnapshots();
   }
 
   async transaction(): Promise<void> {
-    const statements: string[] = [];
+    const before = this.model.copy();
+    const statements: Made[] = [];
     const count = this.#random.between(2, 4);
-    for (let i = 0; i < count; i++) statements.push(rowStatement(this.#random, this.model).sql);
+    for (let i = 0; i < count; i++) {
+      const made = statementInTransaction(this.#random, this.model);
+      made.applied?.();
+      statements.push(made);
+    }
+    if (this.#random.chance(0.3)) {
+      const sql = `CALL {lake}.set_commit_message('somebody', 'message ${this.model.serial()}')`;
+      statements.splice(this.#random.below(count), 0, { sql, kind: "transaction with a message" });
+    }
     const end = this.#random.chance(0.2) ? "ROLLBACK" : "COMMIT";
-    this.history.push("BEGIN", ...statements, end);
-    await this.#change(statements, end);
+    for (const { before: preparation } of statements) {
+      if (preparation !== undefined) await this.#prepare(preparation);
+    }
+    this.history.push("BEGIN", ...statements.map(({ sql }) => sql), end);
+    const isDone = await this.#changeRows(statements, end);
+    if (!isDone || end === "ROLLBACK") this.model.restore(before);
+    if (!isDone) return;
+    this.reached.add(end === "COMMIT" ? "committed transaction" : "transaction that was rolled back");
+    if (statements.some(({ how }) => how === "alike")) this.reached.add("transaction that changes tables");
   }
 
-  async #indexStatement(made: Statement): Promise<void> {
-    const before = await this.#headOfOurs();
+  async #prepare(sql: string): Promise<void> {
+    this.history.push(sql);
+    for (const lake of [ours, stock]) {
+      const outcome = await this.#pair.run(lake, sql);
+      if (failed(outcome)) this.#differs(`preparation: ${outcome.error}`);
+    }
+  }
+
+  async #indexStatement(made: Made): Promise<void> {
+    const before = await this.#head(ours);
     const duplicates = await this.#wouldBeDuplicate(made);
     const outcome = await this.#pair.run(ours, made.sql);
     if (failed(outcome) !== duplicates) this.#differs(`index statement: ${text(outcome)}`);
-    const after = await this.#headOfOurs();
+    const after = await this.#head(ours);
     for (let snapshot = before + 1; snapshot <= after; snapshot++) this.indexSnapshots.push(snapshot);
     if (!failed(outcome)) made.applied?.();
+    this.reached.add(duplicates ? "index over duplicates" : made.kind);
+  }
+
+  async #refused(made: Made): Promise<void> {
+    const outcome = await this.#pair.run(ours, made.sql);
+    if (!failed(outcome) || !outcome.error.includes(made.refusal ?? "")) this.#differs(`refusal: ${text(outcome)}`);
+    this.reached.add(made.kind);
   }
 
   /** Whether a unique index would find two rows with the same values. */
-  async #wouldBeDuplicate(made: Statement): Promise<boolean> {
+  async #wouldBeDuplicate(made: Made): Promise<boolean> {
     const unique = /^CREATE UNIQUE INDEX \S+ ON (\S+)\(([^)]*)\)/u.exec(made.sql);
     if (unique === null) return false;
     return await this.#hasDuplicates(unique[1] ?? "", (unique[2] ?? "").split(", "));
   }
 
   async #hasDuplicates(table: string, columns: readonly string[]): Promise<boolean> {
-    const present = columns.map((column) => `${column} IS NOT NULL`).join(" AND ");
     const list = columns.join(", ");
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${present} GROUP BY ${list} HAVING count(*) > 1)`;
-    return (await this.#pair.number(sql.replaceAll("{lake}", stock))) > 0;
+    const sql = `SELECT ${list} FROM ${table} GROUP BY ${list} HAVING count(*) > 1`;
+    const result = await this.#pair.connection.runAndReadAll(this.#pair.textFor(stock, sql));
+    // NULLs are told apart here, as DuckLake takes a column that a file lacks to have none.
+    return result.getRows().some((row) => !row.includes(null));
   }
 
   async #duplicatesNow(): Promise<boolean> {
@@ -97,15 +147,39 @@ class Run {
     return false;
   }
 
-  async #alike(made: Statement): Promise<void> {
-    const [left, right] = [await this.#pair.run(ours, made.sql), await this.#pair.run(stock, made.sql)];
-    if (made.query === true || failed(left) || failed(right)) this.#compare(left, right);
-    if (!failed(right)) made.applied?.();
+  async #alike(made: Made, isQuery: boolean): Promise<void> {
+    const isOfEarlier = made.sql.includes("{version}");
+    const [before, after] = isOfEarlier ? await this.#twoSnapshots() : [];
+    if (isOfEarlier && after === undefined) return;
+    const at = (side: 0 | 1): string =>
+      made.sql.replaceAll("{since}", `${before?.[side]}`).replaceAll("{version}", `${after?.[side]}`);
+    if (before !== undefined) this.history.splice(-1, 1, at(0));
+    const [left, right] = [await this.#pair.run(ours, at(0)), await this.#pair.run(stock, at(1))];
+    if (isQuery || failed(left) || failed(right)) this.#compare(left, right);
+    if (failed(right)) return;
+    made.applied?.();
+    this.reached.add(made.kind);
   }
 
-  /** Changes rows on both lakes, unless an index must refuse it. */
-  async #change(statements: readonly string[], end = "COMMIT"): Promise<void> {
+  async #rememberSnapshots(): Promise<void> {
+    // A snapshot that an index made has no change of rows, and the other lake has none for it.
+    const made = this.indexSnapshots.length === 0 ? "" : ` WHERE snapshot_id NOT IN (${this.indexSnapshots.join()})`;
+    const sql = `SELECT coalesce(max(snapshot_id), -1) FROM __ducklake_metadata_${ours}.ducklake_snapshot${made}`;
+    const snapshot = await this.#pair.number(sql);
+    if (snapshot >= 0) this.#sameAt.push([snapshot, await this.#head(stock)]);
+  }
+
+  /** Two snapshots of each lake, the later one last. */
+  async #twoSnapshots(): Promise<(readonly [number, number])[]> {
+    if (this.#sameAt.length === 0) await this.#rememberSnapshots();
+    const places = [0, 0].map(() => this.#random.below(this.#sameAt.length)).toSorted((a, b) => a - b);
+    return places.flatMap((place) => this.#sameAt.slice(place, place + 1));
+  }
+
+  /** Changes rows, and in transactions tables, on both lakes, unless an index must refuse it. Gives whether it was done. */
+  async #changeRows(made: readonly Made[], end = "COMMIT"): Promise<boolean> {
     const pair = this.#pair;
+    const statements = made.map(({ sql }) => sql);
     const expected = await this.#all(stock, statements);
     const duplicates = !failed(expected) && end === "COMMIT" && (await this.#duplicatesNow());
     const rollback = failed(expected) || duplicates || end === "ROLLBACK";
@@ -120,13 +194,18 @@ class Run {
       if (failed(last)) outcome = last;
     }
     if (duplicates) {
-      this.refused += 1;
+      this.reached.add(`${single ? "statement" : "transaction"} that an index refuses`);
       if (!failed(outcome)) this.#differs("a duplicate was let in");
       if (!outcome.error.includes("claims a value")) this.#differs(`refused otherwise: ${outcome.error}`);
       if (performance.now() - began > 5000) this.#differs("the refusal was repeated");
-      return;
+      return false;
     }
-    if (failed(expected) || failed(outcome)) this.#compare(outcome, expected);
+    if (failed(expected) || failed(outcome)) {
+      this.#compare(outcome, expected);
+      return false;
+    }
+    if (end === "COMMIT") for (const { kind } of made) this.reached.add(kind);
+    return true;
   }
 
   /** Runs statements in a transaction that is left open. */
@@ -148,8 +227,8 @@ class Run {
     }
   }
 
-  async #headOfOurs(): Promise<number> {
-    return await this.#pair.number(`SELECT max(snapshot_id) FROM ducklake_snapshots('${ours}')`);
+  async #head(lake: string): Promise<number> {
+    return await this.#pair.number(`SELECT max(snapshot_id) FROM __ducklake_metadata_${lake}.ducklake_snapshot`);
   }
 
   #differs(what: string): never {

@@ -6,6 +6,7 @@ interface ColumnKind {
   readonly literal: (random: Random) => string;
   /** A literal that `serial` alone decides, different for every number. */
   readonly distinct: (serial: number) => string;
+  readonly nested?: true;
 }
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0");
@@ -36,7 +37,16 @@ export const columnKinds: readonly ColumnKind[] = [
     distinct: (n) => `'11111111-0000-4000-8000-${hex(n, 12)}'::UUID`,
   },
   { type: "BLOB", literal: (r) => `'\\x0${r.below(6)}\\x00'::BLOB`, distinct: (n) => `'d${n}'::BLOB` },
+  { type: "INTEGER[]", literal: (r) => `[${r.below(4)}, NULL]`, distinct: (n) => `[${n}]`, nested: true },
+  {
+    type: "STRUCT(x INTEGER, y VARCHAR)",
+    literal: (r) => `{'x': ${r.below(4)}, 'y': '${r.pick(words)}'}`,
+    distinct: (n) => `{'x': ${n}, 'y': 'v'}`,
+    nested: true,
+  },
 ];
 
+export const indexableKinds = columnKinds.filter(({ nested }) => nested !== true);
+
 /** Kinds that can tell enough rows apart for a unique index over them alone. */
-export const manyValued = columnKinds.filter(({ type }) => type !== "BOOLEAN");
+export const manyValued = indexableKinds.filter(({ type }) => type !== "BOOLEAN");
