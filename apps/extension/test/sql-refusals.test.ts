@@ -104,6 +104,26 @@ describe.skipIf(!extensionAvailable)("a file that cannot be read fails the commi
   });
 });
 
+describe.skipIf(!extensionAvailable)("an option of CREATE INDEX", () => {
+  it.each([
+    ["STAGED", "the option staged of CREATE INDEX in this version"],
+    ["staged = 'true'", "the option staged of CREATE INDEX in this version"],
+    ["step_entries = 100000", "the option step_entries of CREATE INDEX in this version"],
+    ["step_entries = 0", "step_entries of CREATE INDEX must be a positive whole number"],
+    ["step_bytes = 1000", "the option step_bytes of CREATE INDEX in this version"],
+    ["maintenance = 'deferred'", "the option maintenance = 'deferred' of CREATE INDEX in this version"],
+    ["maintenance = 'sometimes'", "maintenance of CREATE INDEX must be synchronous or deferred"],
+    ["directions = '[desc]'", "directions of CREATE INDEX must be a list of 2"],
+    ["directions = '[desc, up]'", "directions of CREATE INDEX must be asc or desc"],
+    ["nulls = '[first, null]'", "nulls of CREATE INDEX must be first or last"],
+    ["colour = 'red'", 'an index has no option "colour"'],
+  ])("%s is refused by its name", async (option, message) => {
+    await db.run('CREATE TABLE IF NOT EXISTS lake."primary key".plain(a INTEGER, b INTEGER)');
+    expect(await db.failure(`CREATE INDEX i ON "primary key".plain(a, b) WITH (${option})`)).toContain(message);
+    expect(await db.rows("FROM moraine_indexes('lake', 'primary key', 'plain')")).toEqual([]);
+  });
+});
+
 it.skipIf(!extensionAvailable)("a refused index leaves no definition", async () => {
   await db.run("CREATE TABLE twice(a INTEGER); INSERT INTO twice SELECT i % 50 FROM range(100) r(i)");
   await db.run("INSERT INTO twice VALUES (1000), (1000)");
