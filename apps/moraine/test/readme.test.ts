@@ -28,7 +28,7 @@ describe("examples of the README files", async () => {
   });
 
   it("compile as they stand", () => {
-    expect(examples).toHaveLength(5);
+    expect(examples).toHaveLength(6);
     expect(compilerMessages(modulePath)).toEqual([]);
   });
 

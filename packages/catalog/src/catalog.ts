@@ -61,8 +61,8 @@ export interface CatalogOptions {
   readonly nowMicros?: () => bigint;
   /** For tests. */
   readonly newUuid?: () => string;
-  /** For tests against stores of the reference, which does not skip file ids for who caches statistics. Default false. */
-  readonly fileIdsOfReference?: boolean;
+  /** For tests against stores of the reference, which moves no number for DuckLake to see. Default false. */
+  readonly numbersOfReference?: boolean;
 }
 
 /**
@@ -108,7 +108,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
   readonly #context: PrepareContext;
   readonly #nowMicros: () => bigint;
   readonly #newUuid: () => string;
-  readonly #skipsFileIds: boolean;
+  readonly #tellsDuckLake: boolean;
   #indexContexts = new Map<bigint, IndexContext>();
   #closing: Promise<void> | undefined;
 
@@ -119,7 +119,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
     this.#dataFiles = dataPath === undefined ? undefined : options.openDataFiles?.(dataPath);
     this.#nowMicros = options.nowMicros ?? clockMicros;
     this.#newUuid = options.newUuid ?? randomUUID;
-    this.#skipsFileIds = options.fileIdsOfReference !== true;
+    this.#tellsDuckLake = options.numbersOfReference !== true;
     this.#pending = new PendingWrites();
     this.#registry = new InlineRegistry();
     this.#follower = new RevisionFollower(this.#registry);
@@ -234,7 +234,7 @@ export class Catalog extends CatalogReads implements AsyncDisposable {
       author: options.author,
       commitMessage: options.message,
       commitExtraInfo: options.extraInfo,
-      skipsFileId: this.#skipsFileIds,
+      tellsDuckLake: this.#tellsDuckLake,
     };
     const fail = (cause: unknown): never => {
       throw new FailedPreparation([draft.changes], cause);

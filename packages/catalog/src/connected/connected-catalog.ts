@@ -309,6 +309,6 @@ const nowhere = { put: (): void => undefined, delete: (): void => undefined };
 function stateAfter(draft: CommitDraft, { author, message, extraInfo }: CommitOptions): CatalogState {
   if (draft.isEmpty) return draft.base;
   const timeMicros = BigInt(Date.now()) * 1000n;
-  const info = { timeMicros, author, commitMessage: message, commitExtraInfo: extraInfo, skipsFileId: true };
+  const info = { timeMicros, author, commitMessage: message, commitExtraInfo: extraInfo, tellsDuckLake: true };
   return stageCatalogRecords(draft, info, nowhere);
 }

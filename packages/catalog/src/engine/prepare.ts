@@ -256,7 +256,8 @@ class Preparation {
     const indexChanges = this.#upkeep.changes();
     checkCommitSize(indexChanges);
     const { changes } = this.#draft;
-    const state = stageCatalogRecords(this.#draft, this.#info, writes);
+    const info = { ...this.#info, inlinesAnew: this.#recordedSchemas.length > 0 };
+    const state = stageCatalogRecords(this.#draft, info, writes);
     const versions = changes.schemaChangedIds.map((tableId) => [tableId, state.head.schemaVersion] as const);
     const facts: InlineFacts = { versions, schemas: this.#recordedSchemas };
     return { after: new Tip(state, this.#base, changes), changes, indexChanges, writes, facts };

@@ -29,20 +29,26 @@ export interface CommitInfo {
   readonly author?: string | undefined;
   readonly commitMessage?: string | undefined;
   readonly commitExtraInfo?: string | undefined;
-  /** Whether a commit that changes statistics and makes no file skips a file id. */
-  readonly skipsFileId?: boolean;
+  /**
+   * Whether a commit moves the numbers by which DuckLake knows that what it remembers is old, also where moraine itself needs no new
+   * ones: `next_file_id` for statistics, `schema_version` for the tables of inlined rows.
+   */
+  readonly tellsDuckLake?: boolean;
+  /** Whether it inlines rows of a table in columns that the table had none in. */
+  readonly inlinesAnew?: boolean;
 }
 
 /** The snapshot record of the commit that a draft describes. */
 function snapshotRecord(draft: Draft, info: CommitInfo): SnapshotValue {
   const { head } = draft.base;
   const { changes } = draft;
+  const isTold = info.tellsDuckLake === true && info.inlinesAnew === true;
   return {
     snapshotId: draft.snapshotId,
     snapshotTimeMicros: info.timeMicros,
-    schemaVersion: head.schemaVersion + (changes.schemaChanged ? 1n : 0n),
+    schemaVersion: head.schemaVersion + (changes.schemaChanged || isTold ? 1n : 0n),
     nextCatalogId: draft.nextCatalogId,
-    nextFileId: draft.nextFileId + (info.skipsFileId === true && changesStatsOnly(draft) ? 1n : 0n),
+    nextFileId: draft.nextFileId + (info.tellsDuckLake === true && changesStatsOnly(draft) ? 1n : 0n),
     changesMade: changes.toText(),
     author: info.author,
     commitMessage: info.commitMessage,

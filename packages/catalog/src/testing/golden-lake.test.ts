@@ -108,7 +108,7 @@ class Lake {
     const recorder = new Recorder(await openStore(`memory://golden-${name}-${process.pid}`));
     const step = opening.step as { readonly encrypted?: boolean; readonly data_path?: string };
     const catalog = await Catalog.open({
-      fileIdsOfReference: true,
+      numbersOfReference: true,
       store: recorder,
       ...(step.encrypted === undefined ? {} : { encrypted: step.encrypted }),
       dataPath: step.data_path,
