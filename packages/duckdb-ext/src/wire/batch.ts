@@ -10,6 +10,7 @@ import { ProtocolError } from "./protocol-error.js";
 /** Rows of one table by columns: PROTOCOL.md, "Column data". What is read are views of the message where alignment allows. */
 export const batch: Field<RowBatch> = {
   write(to, value) {
+    to.makeRoom(value.columns.reduce((sum, column) => sum + roomFor(column), columnHeadBytes));
     to.u32(value.rows);
     to.u32(value.columns.length);
     for (const column of value.columns) {
@@ -25,6 +26,14 @@ export const batch: Field<RowBatch> = {
     return { rows, columns };
   },
 };
+
+/** What a column takes beside its values, at most: its type, flags and lengths. A guess, which costs time and no more. */
+const columnHeadBytes = 64;
+
+function roomFor({ validity, values, offsets, children }: ColumnData): number {
+  const own = columnHeadBytes + (validity?.length ?? 0) + (values?.length ?? 0) + (offsets?.byteLength ?? 0);
+  return children.reduce((sum, child) => sum + roomFor(child), own);
+}
 
 function otherRows(column: ColumnData, rows: number): ProtocolError {
   return new ProtocolError(`a column of type ${column.type} has ${column.rows} rows, not ${rows}`);

@@ -14,6 +14,12 @@ export class ByteWriter {
   #view = new DataView(this.#bytes.buffer);
   #at = lengthBytes;
 
+  /** Makes room for about so many bytes that are about to be written, so that it is made once. */
+  makeRoom(byteLength: number): void {
+    const needed = Math.min(this.#at + byteLength, lengthBytes + maxFrameBytes);
+    if (needed > this.#bytes.length) this.#grow(needed);
+  }
+
   u8(value: number): void {
     const at = this.#reserve(1);
     this.#view.setUint8(at, within(value, 0xff));
