@@ -1,5 +1,12 @@
 import { type LakePair, ours, stock } from "./lake-pair.js";
 
+const ducklakeTables = [
+  ...["metadata", "snapshot", "snapshot_changes", "schema", "schema_versions", "table", "view", "tag", "column_tag"],
+  ...["column", "column_mapping", "name_mapping", "macro", "macro_impl", "macro_parameters", "sort_info"],
+  ...["sort_expression", "partition_info", "partition_column", "data_file", "delete_file", "file_column_stats"],
+  ...["file_variant_stats", "file_partition_value", "files_scheduled_for_deletion", "inlined_data_tables"],
+  ...["table_stats", "table_column_stats"],
+];
 /** Columns that hold a snapshot, by the names that DuckLake uses everywhere. */
 const snapshotColumns = new Set(["snapshot_id", "begin_snapshot", "end_snapshot", "partial_max"]);
 /** Columns that hold an id which index definitions share the counter of. */
@@ -72,24 +79,17 @@ export async function readMetadata(
     ),
   );
   const tables = new Map<string, string[]>();
-  const columnsOf = new Map<string, string[]>();
-  const columnRows = await pair.connection.runAndReadAll(
-    `SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = '${catalog}' AND table_name LIKE 'ducklake_%' ` +
-      "ORDER BY table_name, column_index",
-  );
-  for (const [table, column] of columnRows.getRows()) {
-    columnsOf.set(String(table), [...(columnsOf.get(String(table)) ?? []), String(column)]);
-  }
-  for (const [name, columns] of columnsOf) {
-    const shown = columns.filter(
+  for (const name of await metadataTables(pair, catalog)) {
+    const where = name === "ducklake_metadata" ? "WHERE key NOT IN ('created_by', 'data_path')" : "";
+    const result = await pair.connection.runAndReadAll(`SELECT * FROM ${catalog}."${name}" ${where}`);
+    const all = result.columnNames();
+    const isShown = all.map(
       (column) => !ignored.has(column) && !(name === "ducklake_metadata" && column === "scope_id"),
     );
-    const where = name === "ducklake_metadata" ? "WHERE key NOT IN ('created_by', 'data_path')" : "";
-    const list = shown.map((column) => `"${column}"`).join(", ");
-    const result = await pair.connection.runAndReadAll(`SELECT ${list} FROM ${catalog}."${name}" ${where}`);
+    const shown = all.filter((_, at) => isShown[at]);
     const rows: string[] = [];
     for (const row of result.getRows()) {
-      const cells = row.map((value) => (value === null ? "NULL" : String(value)));
+      const cells = row.filter((_, at) => isShown[at]).map((value) => (value === null ? "NULL" : String(value)));
       const begin = shown.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
       if (extra.has(Number(cells[begin])) && /snapshot|schema_versions/u.test(name)) continue;
       rows.push(
@@ -111,6 +111,17 @@ export async function readMetadata(
     tables.set(key, [...(tables.get(key) ?? []), ...rows].sort());
   }
   return tables;
+}
+
+/** Tables of the metadata, which DuckDB itself does not list: their catalog is a hidden one. */
+async function metadataTables(pair: LakePair, catalog: string): Promise<string[]> {
+  const inlined = await pair.rows(`SELECT table_name FROM ${catalog}.ducklake_inlined_data_tables`);
+  const deletes: string[] = [];
+  for (const id of await pair.rows(`SELECT DISTINCT table_id FROM ${catalog}.ducklake_table`)) {
+    const name = `ducklake_inlined_delete_${id}`;
+    if (await pair.has(`SELECT 1 FROM ${catalog}."${name}"`)) deletes.push(name);
+  }
+  return [...ducklakeTables.map((name) => `ducklake_${name}`), ...inlined, ...deletes];
 }
 
 function withoutIds(name: string, ids: Ranks): string {

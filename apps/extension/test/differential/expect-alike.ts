@@ -17,10 +17,11 @@ export async function expectAlike(
     expect(differences, [...differences, ...history.map((sql) => `${sql};`)].join("\n")).toEqual([]);
   };
   expectNone(await metadataDifferences(pair, indexSnapshots));
-  expectNone(await contentDifferences(pair, model));
-  expectNone(await indexDifferences(pair, model));
   const own = await readMetadata(pair, ours, []);
   await pair.reattachOurs();
   expectNone(differencesOf(await readMetadata(pair, ours, []), own));
+  // Attached anew, as DuckLake remembers the tables of inlined rows, which a flush by another process may have dropped.
+  expectNone(await contentDifferences(pair, model));
+  expectNone(await indexDifferences(pair, model));
   return own;
 }

@@ -68,6 +68,17 @@ export class LakePair {
     return result.getRows().map((row) => row.map((value) => (value === null ? "NULL" : String(value))).join("|"));
   }
 
+  /** Whether the tables of a query are there. */
+  async has(sql: string): Promise<boolean> {
+    try {
+      (await this.connection.prepare(sql)).destroySync();
+      return true;
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith("Catalog Error")) return false;
+      throw error;
+    }
+  }
+
   async number(sql: string): Promise<number> {
     const [row] = await this.rows(sql);
     if (row === undefined) throw new Error(`no row: ${sql}`);
