@@ -1,12 +1,8 @@
 import { type LakePair, ours, stock } from "./lake-pair.js";
 
-const ducklakeTables = [
-  ...["metadata", "snapshot", "snapshot_changes", "schema", "schema_versions", "table", "view", "tag", "column_tag"],
-  ...["column", "column_mapping", "name_mapping", "macro", "macro_impl", "macro_parameters", "sort_info"],
-  ...["sort_expression", "partition_info", "partition_column", "data_file", "delete_file", "file_column_stats"],
-  ...["file_variant_stats", "file_partition_value", "files_scheduled_for_deletion", "inlined_data_tables"],
-  ...["table_stats", "table_column_stats"],
-];
+const ducklakeTables =
+  "metadata snapshot snapshot_changes schema schema_versions table view tag column_tag column column_mapping name_mapping macro macro_impl " +
+  "macro_parameters sort_info sort_expression partition_info partition_column data_file delete_file file_column_stats file_variant_stats file_partition_value files_scheduled_for_deletion inlined_data_tables table_stats table_column_stats";
 /** Columns that hold a snapshot, by the names that DuckLake uses everywhere. */
 const snapshotColumns = new Set(["snapshot_id", "begin_snapshot", "end_snapshot", "partial_max"]);
 /** Columns that hold an id which index definitions share the counter of. */
@@ -121,7 +117,7 @@ async function metadataTables(pair: LakePair, catalog: string): Promise<string[]
     const name = `ducklake_inlined_delete_${id}`;
     if (await pair.has(`SELECT 1 FROM ${catalog}."${name}"`)) deletes.push(name);
   }
-  return [...ducklakeTables.map((name) => `ducklake_${name}`), ...inlined, ...deletes];
+  return [...ducklakeTables.split(" ").map((name) => `ducklake_${name}`), ...inlined, ...deletes];
 }
 
 function withoutIds(name: string, ids: Ranks): string {
