@@ -12,7 +12,7 @@ import {
   type CommitRowsOptions,
   type CommitRowsResult,
 } from "./commit-options.js";
-import type { CatalogCut } from "./cut.js";
+import type { CatalogCut, HeadCut } from "./cut.js";
 import { bootstrap, checkFormat, type GenesisOptions } from "./engine/bootstrap.js";
 import { type AttemptRunner, FailedPreparation, type StagedCommit } from "./engine/attempt.js";
 import { Committer } from "./engine/committer.js";
@@ -70,15 +70,6 @@ export interface CatalogOptions {
  * passes to a verb must not change until the commit has settled: many rows are read in the first run only.
  */
 export type CommitClosure<T> = (transaction: Transaction) => T | Promise<T>;
-
-/** The durable head, pinned. */
-export interface HeadCut {
-  readonly revision: bigint;
-  readonly view: ReadView;
-  release(): void;
-  /** The store has ended the pin, as it does when it reopens itself after a stall: nobody gets it any more. */
-  lose(): void;
-}
 
 export interface ReclaimIndexEntriesArguments {
   readonly index: bigint;

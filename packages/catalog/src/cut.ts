@@ -11,3 +11,12 @@ export interface CatalogCut {
   /** `undefined` where the catalog was opened without access to data files. */
   readonly files: TableFiles | undefined;
 }
+
+/** The durable head, pinned. */
+export interface HeadCut {
+  readonly revision: bigint;
+  readonly view: ReadView;
+  release(): void;
+  /** The store has ended the pin, as it does when it reopens itself after a stall: nobody gets it any more. */
+  lose(): void;
+}

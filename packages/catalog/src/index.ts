@@ -3,11 +3,11 @@ export {
   type CatalogOptions,
   type CommitClosure,
   type CommitResult,
-  type HeadCut,
   type ReclaimIndexEntriesArguments,
 } from "./catalog.js";
 export type { CommitOptions, CommitRowsOptions, CommitRowsResult } from "./commit-options.js";
 export { CatalogReads, type DeletedFileRowsArguments } from "./catalog-reads.js";
+export type { HeadCut } from "./cut.js";
 export { ConnectedCatalog } from "./connected/connected-catalog.js";
 export type { CatalogLink, LandedCommit, RemoteCut, RemoteMethod } from "./connected/link.js";
 export { checkMember, type RecordedCommit, type RecordedMember } from "./connected/recorded-commit.js";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serialize } from "node:v8";
 import { ConnectedCatalog, type Transaction } from "@moraine/catalog";
-import { ConstraintError, MoraineError, type SchemaId, type TableId } from "@moraine/codec";
+import { ConstraintError, MoraineError, type SchemaId } from "@moraine/codec";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type Message, type MessageOf, ProtocolError, ServiceClient, ServiceLink } from "../src/index.js";
@@ -182,7 +182,9 @@ describe("errors", () => {
       ]);
     }
     expect(errorOf({ code: "toString", message: "m", remedy: "r" }).code).toBe("store");
-    expect(errorOf(refusalOf(new TypeError("x is no function"))).message).toMatch(/internal error .* x is no function/u);
+    expect(errorOf(refusalOf(new TypeError("x is no function"))).message).toMatch(
+      /internal error .* x is no function/u,
+    );
   });
 });
 
@@ -238,13 +240,21 @@ describe("requests of no sense", () => {
     const catalog = await connect();
     const { value: table } = await catalog.commit((tx) => tx.createTable(numbers));
     const { ask, attachment } = await attached();
-    const read = { type: "read_many", attachment, revision: 99n, keys: new Uint8Array(1), ends: Uint32Array.of(1) } as const;
+    const read = {
+      type: "read_many",
+      attachment,
+      revision: 99n,
+      keys: new Uint8Array(1),
+      ends: Uint32Array.of(1),
+    } as const;
     expect(await ask(read)).toMatchObject({ type: "refused", code: "closed" });
     const pinned = (await ask({ type: "pin", attachment, known: undefined, since: undefined })) as MessageOf<"pinned">;
     const { revision } = pinned;
     expect(await ask({ ...read, revision, ends: Uint32Array.of(7) })).toMatchObject({ code: "invalid_argument" });
     const scan = { type: "scan_rows", attachment, revision, reverse: false, rows: 0 } as const;
-    expect(await ask({ ...scan, start: new Uint8Array(0), end: undefined })).toMatchObject({ code: "invalid_argument" });
+    expect(await ask({ ...scan, start: new Uint8Array(0), end: undefined })).toMatchObject({
+      code: "invalid_argument",
+    });
     expect(await ask({ type: "call", attachment, method: "close", arguments: serialize({}) })).toMatchObject({
       code: "invalid_argument",
     });
@@ -270,24 +280,33 @@ describe("requests of no sense", () => {
     expect(await ask({ ...commit, members: [serialize({ verbs: [other], uuids: [] })] })).toMatchObject({
       code: "corruption",
     });
-    expect(await ask({ ...commit, base: 0n, members: [serialize({ verbs: [], uuids: [] })] })).toEqual({ type: "stale" });
+    expect(await ask({ ...commit, base: 0n, members: [serialize({ verbs: [], uuids: [] })] })).toEqual({
+      type: "stale",
+    });
     expect(await ask({ ...commit, members: [new Uint8Array(3)] })).toMatchObject({ type: "failed", code: "protocol" });
-    expect((await catalog.snapshot()).tablesIn(main).map(({ id }) => id as TableId)).toEqual([table]);
+    expect((await catalog.snapshot()).tablesIn(main).map(({ id }) => id)).toEqual([table]);
   });
 
   test("values that were changed on the way are read as something, or refused", () => {
-    const value = { verbs: [{ verb: "x", args: { a: 1n, b: new Map([["k", [1, null]]]), c: new Date(0) } }], uuids: ["u"] };
+    const value = {
+      verbs: [{ verb: "x", args: { a: 1n, b: new Map([["k", [1, null]]]), c: new Date(0) } }],
+      uuids: ["u"],
+    };
     const plain = serialize({ ...value, bytes: new Uint8Array([1, 2, 3]), wide: new BigUint64Array([1n]) });
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }), fc.nat(), (edits, length) => {
-        const bytes = Uint8Array.from(plain);
-        for (const [at, byte] of edits) bytes[at % bytes.length] = byte;
-        try {
-          valueOf(bytes.subarray(0, length % 3 === 0 ? length % bytes.length : bytes.length));
-        } catch (error) {
-          expect(error).toBeInstanceOf(ProtocolError);
-        }
-      }),
+      fc.property(
+        fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+        fc.nat(),
+        (edits, length) => {
+          const bytes = Uint8Array.from(plain);
+          for (const [at, byte] of edits) bytes[at % bytes.length] = byte;
+          try {
+            valueOf(bytes.subarray(0, length % 3 === 0 ? length % bytes.length : bytes.length));
+          } catch (error) {
+            expect(error).toBeInstanceOf(ProtocolError);
+          }
+        },
+      ),
       { numRuns: 5_000, endOnFailure: true },
     );
   });

@@ -140,7 +140,8 @@ async function call(
       return await catalog.maintain({ ...(args as Parameters<Calls["maintain"]>[0]), onProgress });
     }
     case "recordMaintenancePass":
-      return await catalog.recordMaintenancePass(args as Parameters<Calls["recordMaintenancePass"]>[0]);
+      await catalog.recordMaintenancePass(args as Parameters<Calls["recordMaintenancePass"]>[0]);
+      return undefined;
     case "reclaimIndexEntries":
       return await catalog.reclaimIndexEntries(args as Parameters<Calls["reclaimIndexEntries"]>[0]);
     case "scopedFileIndexEntries":
