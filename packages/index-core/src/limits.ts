@@ -21,6 +21,13 @@ export const lookupProbeWindowKeys = 512;
 /** Keys that one `getMany` of a lookup asks for: when one has its answer the next is sent, while the others are under way. */
 export const lookupProbeKeys = 128;
 
+/**
+ * Keys of a lookup from which on one `getMany` asks for a whole window's half: so many at once go past the store's cache of
+ * rows, which would forget everything else for keys that hardly come again.
+ */
+export const manyLookupKeys = 16_384;
+export const manyLookupProbeKeys = 256;
+
 /** Prefix scans of a lookup over a multi-shaped index that run at once. */
 export const lookupScanConcurrency = 32;
 

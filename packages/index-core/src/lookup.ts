@@ -7,6 +7,8 @@ import {
   lookupProbeKeys,
   lookupProbeWindowKeys,
   lookupScanConcurrency,
+  manyLookupKeys,
+  manyLookupProbeKeys,
   sparseRunsWithoutTry,
 } from "./limits.js";
 import { rowIdBytes, RowIdList, sortedDistinct } from "./row-id-words.js";
@@ -80,7 +82,8 @@ interface ReadResult {
 }
 
 async function probeAll(view: ReadView, keys: KeyTable, found: RowIdList): Promise<ReadResult> {
-  const parts = { partKeys: lookupProbeKeys, windowKeys: lookupProbeWindowKeys };
+  const partKeys = keys.count < manyLookupKeys ? lookupProbeKeys : manyLookupProbeKeys;
+  const parts = { partKeys, windowKeys: lookupProbeWindowKeys };
   await partsSideBySide(keys.count, parts, async (first, last) => {
     const values = await view.getMany(keys.packed(first, last));
     for (let i = 0; i < last - first; i++) appendValue(values, i, found);

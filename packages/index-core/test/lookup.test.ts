@@ -2,6 +2,7 @@ import { CorruptionError, equalityPrefixes, InvalidArgumentError } from "@morain
 import { BatchBuilder, type PackedKeys } from "@moraine/store";
 import { describe, expect, it } from "vitest";
 import { lookup, lookupMany, type LookupReport } from "../src/index.js";
+import { manyLookupKeys, manyLookupProbeKeys } from "../src/limits.js";
 import { change, commit, CountingView, keysOf, layout, numberedRows, withStore } from "./support.js";
 
 const u = layout(7n, "unique", "int64");
@@ -137,6 +138,19 @@ describe("lookupMany", () => {
       expect([...found]).toEqual([0n, 1n]);
       expect(report).toEqual({ requested: 4, distinct: 3, hits: 2, misses: 1, peakInFlight: 3 });
       expect(view.windows).toEqual([3]);
+    });
+  });
+
+  it("asks for very many keys in larger windows, and finds each", { timeout: 60_000 }, async () => {
+    await withStore(async (store) => {
+      const count = manyLookupKeys + 1;
+      await commit(store, change(u, { add: Array.from({ length: count }, (_, i) => [[BigInt(i * 2)], i]) }));
+      const view = new CountingView(store);
+      const keys = Array.from({ length: count * 2 }, (_, i) => [BigInt(i)]);
+      const found = await lookupMany(view, u, equalityPrefixes(u, keys));
+      expect([...found]).toEqual(Array.from({ length: count }, (_, i) => BigInt(i)));
+      expect(Math.max(...view.windows)).toBe(manyLookupProbeKeys);
+      expect(view.windows.reduce((sum, window) => sum + window, 0)).toBe(count * 2);
     });
   });
 
