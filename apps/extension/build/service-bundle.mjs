@@ -49,6 +49,8 @@ export async function writeServiceBundle(root) {
   });
   await bundle.write({ dir: made, entryFileNames: "main.mjs", chunkFileNames: "[name]-[hash].mjs" });
   await bundle.close();
+  // For the compiler, which would check what it has compiled.
+  writeFileSync(join(made, "main.d.mts"), "export {};\n");
   writeFileSync(join(made, stampName), stamp);
   // Put in place as a whole: a service may be starting.
   rmSync(folder, { recursive: true, force: true });
