@@ -34,9 +34,9 @@ const ignored = new Set([
 class Ranks {
   readonly #rank = new Map<string, number>();
 
-  constructor(numbers: readonly number[]) {
-    const sorted = [...new Set(numbers)].sort((a, b) => a - b);
-    for (const [at, number] of sorted.entries()) this.#rank.set(String(number), at);
+  constructor(numbers: readonly string[]) {
+    const sorted = [...new Set(numbers)].filter((number) => number !== "NULL").sort((a, b) => Number(a) - Number(b));
+    for (const [at, number] of sorted.entries()) this.#rank.set(number, at);
   }
 
   of(text: string): string {
@@ -53,60 +53,56 @@ export async function readMetadata(
   lake: string,
   extraSnapshots: readonly number[],
 ): Promise<Map<string, string[]>> {
-  const catalog = `__ducklake_metadata_${lake}`;
-  const numbers = async (sql: string): Promise<number[]> => (await pair.rows(sql)).map(Number);
-  const extra = new Set(extraSnapshots);
-  const everySnapshot = await numbers(
-    `SELECT snapshot_id FROM ${catalog}.ducklake_snapshot UNION SELECT begin_snapshot FROM ${catalog}.ducklake_schema_versions ` +
-      ["schema", "table", "column", "data_file", "delete_file", "tag", "column_tag", "partition_info"]
-        .flatMap((table) => ["begin_snapshot", "end_snapshot"].map((column) => [table, column]))
-        .map(
-          ([table, column]) => `UNION SELECT ${column} FROM ${catalog}.ducklake_${table} WHERE ${column} IS NOT NULL`,
-        )
-        .join(" "),
-  );
-  const snapshots = new Ranks(everySnapshot.filter((snapshot) => !extra.has(snapshot)));
-  const ids = new Ranks(
-    await numbers(
-      ["table.table", "schema.schema", "view.view", "macro.macro", "partition_info.partition", "sort_info.sort"]
-        .map((place) => place.split("."))
-        .map(([table, id]) => `SELECT ${id}_id FROM ${catalog}.ducklake_${table}`)
-        .join(" UNION "),
-    ),
-  );
+  const extra = new Set(extraSnapshots.map(String));
+  const read = await readTables(pair, `__ducklake_metadata_${lake}`);
+  const valuesOf = (named: ReadonlySet<string>): string[] =>
+    read.flatMap(({ columns, rows }) =>
+      [...columns.keys()]
+        .filter((at) => named.has(columns[at] ?? ""))
+        .flatMap((at) => rows.map((row) => row[at] ?? "")),
+    );
+  const snapshots = new Ranks(valuesOf(snapshotColumns).filter((snapshot) => !extra.has(snapshot)));
+  const ids = new Ranks(valuesOf(catalogColumns));
+  const shownCell = (column: string, cell: string): string => {
+    if (snapshotColumns.has(column)) return snapshots.of(cell);
+    if (catalogColumns.has(column)) return ids.of(cell);
+    // Definitions name the lake.
+    if (column === "sql") return cell.replaceAll(new RegExp(`\\b${lake}\\b`, "gu"), "{lake}");
+    if (column === "changes_made") return cell.replaceAll(/:(\d+)/gu, (_, id: string) => `:${ids.of(id)}`);
+    // Tables of inlined rows carry ids and versions in their names.
+    return column === "table_name" ? withoutIds(cell, ids) : cell;
+  };
   const tables = new Map<string, string[]>();
+  for (const { name, columns, rows } of read) {
+    const shown = [...columns.keys()].filter((at) => isCompared(name, columns[at] ?? ""));
+    const begin = columns.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
+    const kept = rows.filter((row) => !(extra.has(row[begin] ?? "") && /snapshot|schema_versions/u.test(name)));
+    const texts = kept.map((row) => shown.map((at) => shownCell(columns[at] ?? "", row[at] ?? "")).join("|"));
+    const key = withoutIds(name, ids);
+    tables.set(key, [...(tables.get(key) ?? []), ...texts].sort());
+  }
+  return tables;
+}
+
+function isCompared(table: string, column: string): boolean {
+  return !ignored.has(column) && !(table === "ducklake_metadata" && column === "scope_id");
+}
+
+interface ReadTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+async function readTables(pair: LakePair, catalog: string): Promise<ReadTable[]> {
+  const read: ReadTable[] = [];
   for (const name of await metadataTables(pair, catalog)) {
     const where = name === "ducklake_metadata" ? "WHERE key NOT IN ('created_by', 'data_path')" : "";
     const result = await pair.connection.runAndReadAll(`SELECT * FROM ${catalog}."${name}" ${where}`);
-    const all = result.columnNames();
-    const isShown = all.map(
-      (column) => !ignored.has(column) && !(name === "ducklake_metadata" && column === "scope_id"),
-    );
-    const shown = all.filter((_, at) => isShown[at]);
-    const rows: string[] = [];
-    for (const row of result.getRows()) {
-      const cells = row.filter((_, at) => isShown[at]).map((value) => (value === null ? "NULL" : String(value)));
-      const begin = shown.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
-      if (extra.has(Number(cells[begin])) && /snapshot|schema_versions/u.test(name)) continue;
-      rows.push(
-        cells
-          .map((cell, at) => {
-            const column = shown[at] ?? "";
-            if (snapshotColumns.has(column)) return snapshots.of(cell);
-            if (catalogColumns.has(column)) return ids.of(cell);
-            // Definitions name the lake.
-            if (column === "sql") return cell.replaceAll(new RegExp(`\\b${lake}\\b`, "gu"), "{lake}");
-            // Tables of inlined rows carry ids and versions in their names.
-            if (column === "changes_made") return cell.replaceAll(/:(\d+)/gu, (_, id: string) => `:${ids.of(id)}`);
-            return column === "table_name" ? withoutIds(cell, ids) : cell;
-          })
-          .join("|"),
-      );
-    }
-    const key = withoutIds(name, ids);
-    tables.set(key, [...(tables.get(key) ?? []), ...rows].sort());
+    const rows = result.getRows().map((row) => row.map((value) => (value === null ? "NULL" : String(value))));
+    read.push({ name, columns: result.columnNames(), rows });
   }
-  return tables;
+  return read;
 }
 
 /** Tables of the metadata, which DuckDB itself does not list: their catalog is a hidden one. */
