@@ -238,7 +238,8 @@ it("inlined rows have the columns of their schema version, and end with their fi
   const copy = await served(lake);
   expect(cells(copy, "ducklake_inlined_data_tables")).toEqual([
     [1n, "ducklake_inlined_data_1_1", 1n],
-    [1n, "ducklake_inlined_data_1_2", 2n],
+    // Version 2 says that rows are inlined, 3 has the new column.
+    [1n, "ducklake_inlined_data_1_3", 3n],
   ]);
   expect(copy.tables.get("ducklake_inlined_data_1_1")?.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
     "row_id BIGINT",
@@ -252,7 +253,7 @@ it("inlined rows have the columns of their schema version, and end with their fi
     [1n, 2n, 4n, 2n, null],
     [2n, 3n, null, 3n, "[1]"],
   ]);
-  expect(cells(copy, "ducklake_inlined_data_1_2")).toEqual([[3n, 6n, null, 4n, "4", 150n]]);
+  expect(cells(copy, "ducklake_inlined_data_1_3")).toEqual([[3n, 6n, null, 4n, "4", 150n]]);
 });
 
 it("single rows that were deleted from files have a table of their own", async () => {
