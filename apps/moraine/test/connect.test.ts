@@ -129,6 +129,51 @@ describe.skipIf(!extensionAvailable)("two applications and DuckDB on one store",
     expect(maxima.getRows()).toEqual([[5n, 6n]]);
   });
 
+  it("find each other's rows, also beyond what SQL knew of a column's values", async () => {
+    const types = {
+      i8: ["TINYINT", 1, 50],
+      b: ["BIGINT", 1, 50n],
+      ub: ["UBIGINT", 1, 50n],
+      d: ["DOUBLE", 1, 50],
+      dec: ["DECIMAL(9,2)", 1, "50.00"],
+      thousandths: ["DECIMAL(3,3)", 0.1, "0.500"],
+      flag: ["BOOLEAN", false, true],
+      s: ["VARCHAR", "'a'", "mmm"],
+      day: ["DATE", "'2020-01-01'", "2021-01-01"],
+      t: ["TIME", "'01:00:00'", "12:00:00"],
+      ts: ["TIMESTAMP", "'2020-01-01'", "2021-01-01 00:00:00"],
+      tz: ["TIMESTAMPTZ", "'2020-01-01 00:00:00+00'", "2021-01-01 00:00:00+00"],
+      u: ["UUID", "'00000000-0000-0000-0000-000000000001'", "80000000-0000-0000-0000-000000000001"],
+    } as const;
+    const entries = Object.entries(types);
+    await using duckDb = await openDuckDB({ store, dataPath });
+    const sql = duckDb.connection;
+    await sql.run(`CREATE TABLE v(${entries.map(([name, [type]]) => `${name} ${type}`).join(", ")})`);
+    const small = `INSERT INTO v VALUES (${entries.map(([, [, least]]) => String(least)).join(", ")})`;
+    const countsOf = async (): Promise<Record<string, unknown>> => {
+      const counts: Record<string, unknown> = {};
+      for (const [name, [, , value]] of entries) {
+        const found = await sql.runAndReadAll(`SELECT count(*) FROM v WHERE ${name} = '${String(value)}'`);
+        counts[name] = found.getRows()[0]?.[0];
+      }
+      return counts;
+    };
+    const each = (count: bigint): Record<string, unknown> => Object.fromEntries(entries.map(([name]) => [name, count]));
+    await sql.run(small);
+    expect(await countsOf()).toEqual(each(0n));
+    await using catalog = await Catalog.connect({ store });
+    const table = (await catalog.snapshot()).tablesIn(mainSchema)[0]!.id;
+    const row = Object.fromEntries(entries.map(([name, [, , value]]) => [name, value]));
+    await catalog.commit((tx) => tx.inlineInsert({ table, rows: [row] }));
+    expect(await countsOf()).toEqual(each(1n));
+    // What DuckLake makes of its next rows must not make the bounds narrow again.
+    await sql.run(small);
+    expect(await countsOf()).toEqual(each(1n));
+    await catalog.commit((tx) => tx.inlineInsert({ table, rows: [{}] }));
+    const missing = await sql.runAndReadAll("SELECT count(*) FROM v WHERE s IS NULL AND b IS NULL");
+    expect(missing.getRows()).toEqual([[1n]]);
+  });
+
   it(
     "insert the same keys at once: each is there once, whoever was told so, though the service is killed meanwhile",
     { timeout: 120_000 },

@@ -18,6 +18,7 @@ import { type CommitInfo, stageCatalogRecords } from "../model/snapshot-record.j
 import type { CommitDraft, CreateIndexOp, DeleteRowOp, FlushOp, InsertOp } from "../operations.js";
 import type { StagedCommit } from "./attempt.js";
 import { always, sameBytes } from "../unchanged.js";
+import { widenColumnBounds } from "./column-bounds.js";
 import { FlushDrains } from "./flush-drains.js";
 import { largeCommitEntries } from "./limits.js";
 import { type PendingWrites, WriteSet } from "./pending-writes.js";
@@ -256,6 +257,7 @@ class Preparation {
     const indexChanges = this.#upkeep.changes();
     checkCommitSize(indexChanges);
     const { changes } = this.#draft;
+    if (this.#info.tellsDuckLake === true) widenColumnBounds(this.#draft);
     const info = { ...this.#info, inlinesAnew: this.#recordedSchemas.length > 0 };
     const state = stageCatalogRecords(this.#draft, info, writes);
     const versions = changes.schemaChangedIds.map((tableId) => [tableId, state.head.schemaVersion] as const);
