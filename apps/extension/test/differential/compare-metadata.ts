@@ -15,8 +15,11 @@ const catalogColumns = new Set([
   "sort_id",
   "macro_id",
 ]);
-/** What differs by nature: random names, clocks, counters, and sizes of files that hold ids or names. */
+/** Columns that hold the id of a data file. */
+const fileColumns = new Set(["data_file_id", "file_id"]);
+/** What differs by nature: random names and what is ordered by them, clocks, counters, sizes of files that hold ids or names. */
 const ignored = new Set([
+  "delete_file_id",
   "snapshot_time",
   "schedule_start",
   "schema_uuid",
@@ -72,16 +75,45 @@ export async function readMetadata(
     // Tables of inlined rows carry ids and versions in their names.
     return column === "table_name" ? withoutIds(cell, ids) : cell;
   };
+  const files = fileRanks(read, shownCell);
   const tables = new Map<string, string[]>();
   for (const { name, columns, rows } of read) {
     const shown = [...columns.keys()].filter((at) => isCompared(name, columns[at] ?? ""));
     const begin = columns.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
     const kept = rows.filter((row) => !(extra.has(row[begin] ?? "") && /snapshot|schema_versions/u.test(name)));
-    const texts = kept.map((row) => shown.map((at) => shownCell(columns[at] ?? "", row[at] ?? "")).join("|"));
+    const texts = kept.map((row) =>
+      shown
+        .map((at) => [columns[at] ?? "", row[at] ?? ""] as const)
+        .map(([column, cell]) => (fileColumns.has(column) ? (files.get(cell) ?? "gone") : shownCell(column, cell)))
+        .join("|"),
+    );
     const key = withoutIds(name, ids);
     tables.set(key, [...(tables.get(key) ?? []), ...texts].sort());
   }
   return tables;
+}
+
+/**
+ * What stands for the ids of data files: their rank by what the metadata tell of them. DuckLake merges and rewrites the partitions of a
+ * table in the order of hashes, in which the schema's version takes part.
+ */
+function fileRanks(
+  read: readonly ReadTable[],
+  shownCell: (column: string, cell: string) => string,
+): ReadonlyMap<string, string> {
+  const told = new Map<string, string[]>();
+  for (const { name, columns, rows } of read) {
+    if (!["ducklake_data_file", "ducklake_file_column_stats", "ducklake_file_partition_value"].includes(name)) continue;
+    const id = columns.indexOf("data_file_id");
+    const shown = [...columns.keys()].filter((at) => at !== id && isCompared(name, columns[at] ?? ""));
+    for (const row of rows) {
+      const text = `${name}|${shown.map((at) => shownCell(columns[at] ?? "", row[at] ?? "")).join("|")}`;
+      told.set(row[id] ?? "", [...(told.get(row[id] ?? "") ?? []), text]);
+    }
+  }
+  const texts = new Map([...told].map(([id, rows]) => [id, rows.sort().join("\n")]));
+  const sorted = [...new Set(texts.values())].toSorted();
+  return new Map([...texts].map(([id, text]) => [id, `file ${sorted.indexOf(text)}`]));
 }
 
 function isCompared(table: string, column: string): boolean {
