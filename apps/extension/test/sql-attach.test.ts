@@ -1,9 +1,11 @@
 // The ways in which a lake is attached: under two names, read-only, at a past snapshot, encrypted; and what ends in the middle.
+import { DuckDBInstance } from "@duckdb/node-api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { extensionFile } from "../src/duckdb/extension-file.js";
 import { officialExtensionFile } from "../src/duckdb/official-extension.js";
 import { literal } from "../src/duckdb/sql-text.js";
 import { extensionAvailable } from "./support/available.js";
-import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
+import { openTestDuckDb, TestDuckDb } from "./support/duckdb.js";
 import { expectIndex, rowIds } from "./support/expect-index.js";
 
 let db: TestDuckDb;
@@ -190,5 +192,51 @@ describe.skipIf(!extensionAvailable)("an interrupt", () => {
     expect(await counted()).toEqual([count, count]);
     await db.run("INSERT INTO lake.t VALUES (-1)");
     expect(await rowIds(db, "lookup('lake', 'main', 't', 'u', -1)")).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!extensionAvailable)("a lake that several make at once", () => {
+  /** Further databases with the extensions, as other processes have them. */
+  const others: TestDuckDb[] = [];
+  async function several(count: number): Promise<void> {
+    const [ducklake, moraine] = [await officialExtensionFile("ducklake"), extensionFile()];
+    for (let at = 0; at < count; at++) {
+      const instance = await DuckDBInstance.create(":memory:", { allow_unsigned_extensions: "true" });
+      const other = new TestDuckDb(instance, await instance.connect(), db.folder);
+      await other.run(`LOAD ${literal(ducklake)}; LOAD ${literal(moraine)}`);
+      others.push(other);
+    }
+  }
+  afterEach(() => {
+    for (const { connection, instance } of others.splice(0)) {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  });
+
+  it("is one lake, for each of them", async () => {
+    await several(5);
+    await Promise.all(others.map((other) => other.attach()));
+    await others[0]?.run("CREATE TABLE lake.t(a BIGINT); CREATE UNIQUE INDEX u ON lake.t(a)");
+    for (const [at, other] of others.entries()) await other.run(`INSERT INTO lake.t VALUES (${at})`);
+    for (const other of others) expect(await other.column("SELECT a FROM lake.t ORDER BY a")).toHaveLength(5);
+    expect(await others[1]?.failure("INSERT INTO lake.t VALUES (4)")).toContain("claims a value");
+    // Made once: by one transaction, with one time and uuid.
+    const lakes = "SELECT DISTINCT schema_uuid FROM __ducklake_metadata_lake.ducklake_schema";
+    const uuids = await Promise.all(others.map((other) => other.column(lakes)));
+    expect(new Set(uuids.flat()).size).toBe(1);
+  });
+
+  it("is refused to those who would have made another one", async () => {
+    await several(4);
+    const outcomes = await Promise.allSettled(
+      others.map((other, at) =>
+        other.run(`ATTACH 'ducklake:moraine:${db.path("store")}' AS lake
+        (DATA_PATH '${db.path(`data-${at}`)}/')`),
+      ),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused).toHaveLength(3);
+    for (const { reason } of refused) expect(String(reason)).toMatch(/data path|DATA_PATH/u);
   });
 });

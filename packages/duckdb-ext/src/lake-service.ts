@@ -16,6 +16,7 @@ import { hasLanded } from "./landed.js";
 import type { RemoteContext } from "./remote/answer.js";
 import { connectSettings } from "./remote/connect-settings.js";
 import { RetryFloor } from "./retry-floor.js";
+import { requireSameLake } from "./same-lake.js";
 import type { MessageOf } from "./wire/messages.js";
 
 /** What a service says about itself, without the parts that only its process knows. */
@@ -193,8 +194,13 @@ export class LakeService {
   async #create(attachment: Attachment, schema: string, { changes, flags }: MessageOf<"commit">): Promise<bigint> {
     return await this.#inTurn(async () => {
       const known = named(this.#lakes, schema);
-      if (known !== undefined && !(flags.mayHaveLanded && (await hasLanded(known.catalog, undefined, changes))))
-        throw new CommitConflictError("another client has made the lake meanwhile", { remedy: "Attach again." });
+      if (known !== undefined && !(flags.mayHaveLanded && (await hasLanded(known.catalog, undefined, changes)))) {
+        // Several clients that start at once all make the lake. Those that were not first take over what the first one made.
+        await this.#opener.use(attachment.settings, schema);
+        await requireSameLake(known.catalog, changes);
+        this.#tie(attachment, schema);
+        return amongOthers(known.catalog.revision);
+      }
       this.#tie(attachment, schema);
       let { catalog } = known ?? {};
       if (catalog === undefined) {
