@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { isBundled } from "./service-bundle.js";
 
 if (isBundled(fileURLToPath(new URL("../../..", import.meta.url)))) {
-  // @ts-ignore: made by the set-up, and not by the compiler
   await import("../dist/bundle/main.mjs");
 } else if (existsSync(new URL("../dist/main.js", import.meta.url))) {
   await import("../dist/main.js");

@@ -1,0 +1,2 @@
+/** Made by the set-up, and not by the compiler, for which there may be none. */
+declare module "*/dist/bundle/main.mjs";
