@@ -80,7 +80,11 @@ export async function readMetadata(
   for (const { name, columns, rows } of read) {
     const shown = [...columns.keys()].filter((at) => isCompared(name, columns[at] ?? ""));
     const begin = columns.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
-    const kept = rows.filter((row) => !(extra.has(row[begin] ?? "") && /snapshot|schema_versions/u.test(name)));
+    // Rows that a transaction inserts into a table which it drops are never to be seen, and moraine does not keep them.
+    const end = endOfInlined(read, name);
+    const kept = rows.filter(
+      (row) => !(extra.has(row[begin] ?? "") && /snapshot|schema_versions/u.test(name)) && !(Number(row[begin]) >= end),
+    );
     const texts = kept.map((row) =>
       shown
         .map((at) => [columns[at] ?? "", row[at] ?? ""] as const)
@@ -114,6 +118,16 @@ function fileRanks(
   const texts = new Map([...told].map(([id, rows]) => [id, rows.sort().join("\n")]));
   const sorted = [...new Set(texts.values())].toSorted();
   return new Map([...texts].map(([id, text]) => [id, `file ${sorted.indexOf(text)}`]));
+}
+
+/** The snapshot in which the table ended that a table of inlined rows belongs to; infinity for others. */
+function endOfInlined(read: readonly ReadTable[], name: string): number {
+  const tableId = /^ducklake_inlined_data_(\d+)_/u.exec(name)?.[1];
+  const table = read.find((one) => one.name === "ducklake_table");
+  if (tableId === undefined || table === undefined) return Number.POSITIVE_INFINITY;
+  const [id, end] = [table.columns.indexOf("table_id"), table.columns.indexOf("end_snapshot")];
+  const ends = table.rows.filter((row) => row[id] === tableId).map((row) => row[end] ?? "NULL");
+  return ends.length === 0 || ends.includes("NULL") ? Number.POSITIVE_INFINITY : Math.max(...ends.map(Number));
 }
 
 function isCompared(table: string, column: string): boolean {

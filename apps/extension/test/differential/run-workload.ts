@@ -38,14 +38,20 @@ export interface WorkloadResult {
 
 /**
  * Runs random statements on both lakes and compares what each came to. What a unique index must refuse is found out on the
- * stock lake, in a transaction that is looked into before it is committed.
+ * stock lake, in a transaction that is looked into before it is committed. `isForTheSeldom`: with more of the kinds of statements that
+ * come seldom.
  */
-export async function runWorkload(pair: LakePair, random: Random, steps: number): Promise<WorkloadResult> {
+export async function runWorkload(
+  pair: LakePair,
+  random: Random,
+  steps: number,
+  isForTheSeldom = false,
+): Promise<WorkloadResult> {
   const run = new Run(pair, random);
   await run.step(firstTable(random, run.model));
   for (let i = 1; i < steps && !run.apart; i++) {
     if (random.chance(0.15)) await run.transaction();
-    else await run.step(statement(random, run.model));
+    else await run.step(statement(random, run.model, isForTheSeldom));
   }
   const { model, history, indexSnapshots, reached, apart } = run;
   return { model, history, indexSnapshots, reached, apart };

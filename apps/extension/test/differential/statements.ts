@@ -26,6 +26,25 @@ const all: Kinds = [
   ...objectQueries,
 ];
 
+/** Kinds that need others before them, and so come seldom. */
+const seldom = [
+  "create schema",
+  "drop schema",
+  "view",
+  "macro",
+  "table macro",
+  "drop view or macro",
+  "query of a view or macro",
+  "create index",
+  "drop of an indexed column",
+  "retype of an indexed column",
+];
+const moreOfTheSeldom: Kinds = all.map(([weight, kind, maker]) => [
+  seldom.includes(kind) ? weight * 6 : weight,
+  kind,
+  maker,
+]);
+
 /** Names of all kinds of statements. */
 export const statementKinds: readonly string[] = all.map(([, kind]) => kind);
 
@@ -46,7 +65,7 @@ export function statementInTransaction(random: Random, model: LakeModel): Made {
   return make(random, model, inTransactions);
 }
 
-/** Anything. */
-export function statement(random: Random, model: LakeModel): Made {
-  return make(random, model, all);
+/** Anything; on demand more of what comes seldom. */
+export function statement(random: Random, model: LakeModel, isForTheSeldom: boolean): Made {
+  return make(random, model, isForTheSeldom ? moreOfTheSeldom : all);
 }

@@ -2,7 +2,7 @@ import { isIndexed, literalFor, type ModelTable, newTable, qualified } from "./l
 import type { Random } from "./random.js";
 import { predicate } from "./row-statements.js";
 import { forTable, type Kinds, type Maker } from "./statement.js";
-import { columnKinds, indexableKinds, manyValued } from "./values.js";
+import { columnKinds, indexableKinds, isNested, manyValued } from "./values.js";
 
 const maxTables = 4;
 /** What a column's type may become. */
@@ -182,7 +182,8 @@ const partition = forTable((random, table) => {
 });
 
 function partitionKey(random: Random, table: ModelTable): string {
-  const { name, type } = random.pick(table.columns);
+  // DuckLake 1.5.5 crashes on buckets of structs.
+  const { name, type } = random.pick(table.columns.filter((column) => !isNested(column.type)));
   if (random.chance(0.5)) return name;
   const isTime = type === "DATE" || type === "TIMESTAMP";
   return isTime ? `${random.pick(["year", "month", "day"])}(${name})` : `bucket(${random.between(2, 4)}, ${name})`;

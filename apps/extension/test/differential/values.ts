@@ -48,5 +48,9 @@ export const columnKinds: readonly ColumnKind[] = [
 
 export const indexableKinds = columnKinds.filter(({ nested }) => nested !== true);
 
+export function isNested(type: string): boolean {
+  return !indexableKinds.some((kind) => kind.type === type);
+}
+
 /** Kinds that can tell enough rows apart for a unique index over them alone. */
 export const manyValued = indexableKinds.filter(({ type }) => type !== "BOOLEAN");
