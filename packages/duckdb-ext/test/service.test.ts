@@ -154,6 +154,26 @@ describe("a lake through the service", () => {
     expect((await refusal(client.commit(other.changes, { base, mayHaveLanded: true }))).code).toBe("commit_conflict");
   });
 
+  test("the only client is told what it did not commit itself, without loading everything", async () => {
+    const { client, table } = await lakeWithTable();
+    await client.commit(client.insertInlined(table, 0n, [[7n, "Ada"]]));
+    expect(await createIndex(client)).toMatchObject({ changed: true });
+    expect(await client.follow()).toMatchObject({ kind: "changes" });
+    // Alone again: its own commits are nobody's news, and the next ones of others are.
+    await client.commit(client.insertInlined(table, 1n, [[8n, "Bo"]]));
+    expect(await client.follow()).toMatchObject({ kind: "unchanged" });
+    expect(
+      await client.ask("done", {
+        type: "drop_index",
+        attachment: client.attachment,
+        schema: "main",
+        name: "people_id",
+        ifExists: false,
+      }),
+    ).toMatchObject({ changed: true });
+    expect(await client.follow()).toMatchObject({ kind: "changes" });
+  });
+
   test("indexes are created, enforced, read at pinned cuts and dropped", async () => {
     const { client, table } = await lakeWithTable();
     await client.commit(
