@@ -135,6 +135,21 @@ it.skipIf(!extensionAvailable)("a refused index leaves no definition", async () 
   await expectIndex(db, "u", "twice", ["a"]);
 });
 
+it.skipIf(!extensionAvailable)("a folder whose path holds such words is named without them", async () => {
+  const before = process.env["MORAINE_RUNTIME_DIR"];
+  process.env["MORAINE_RUNTIME_DIR"] = db.path(`${"unique conflict ".repeat(8)}Primary Key`);
+  try {
+    const said = await db.failure(
+      `ATTACH 'ducklake:moraine:${db.path("other")}' AS other (DATA_PATH '${db.path("d")}/')`,
+    );
+    expect(said).toContain("the socket's path");
+    expect(said).toContain("P\u00b7rimary Key");
+    expect(said).not.toMatch(retryWords);
+  } finally {
+    process.env["MORAINE_RUNTIME_DIR"] = before;
+  }
+});
+
 it.skipIf(!extensionAvailable)("the indexes hold what the refusals left", async () => {
   await expectIndex(db, "primary key", "concurrent", ['"unique"'], "primary key");
   await expectIndex(db, "CONCURRENT", "concurrent", ['"conflict"', '"unique"'], "primary key");

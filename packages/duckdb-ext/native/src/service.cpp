@@ -1,6 +1,7 @@
 #include "service.hpp"
 
 #include "client.hpp"
+#include "retry_words.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -143,6 +144,11 @@ std::string ServiceName(const std::string &location) {
 	return name;
 }
 
+//! A path in a text that DuckLake must not repeat the statement for.
+static std::string Shown(const std::string &path) {
+	return WithoutRetryWords(path);
+}
+
 //! Where there is a folder, it must be nobody else's: whoever can write into it could put a service there.
 static void CheckFolder(const std::string &folder) {
 	struct stat status;
@@ -150,12 +156,12 @@ static void CheckFolder(const std::string &folder) {
 		if (errno == ENOENT) {
 			return;
 		}
-		throw IOException("moraine: cannot look at the runtime folder %s: %s", folder, std::string(strerror(errno)));
+		throw IOException("moraine: cannot look at the runtime folder %s: %s", Shown(folder), std::string(strerror(errno)));
 	}
 	if (!S_ISDIR(status.st_mode) || status.st_uid != geteuid() || (status.st_mode & 0077) != 0) {
 		throw PermissionException("moraine: the runtime folder %s has to be a folder of this user with mode 0700: "
 		                          "correct it, or name another one in MORAINE_RUNTIME_DIR",
-		                          folder);
+		                          Shown(folder));
 	}
 }
 
@@ -179,7 +185,7 @@ static void CheckPeer(int socket) {
 static IOException HangingException(const std::string &location) {
 	return IOException("moraine: the store's service gave no sign of life for %d seconds: see %s/%s.log, let it go on or "
 	                   "end its process, and run the statement again",
-	                   LIFE_SIGN_MS / 1000, RuntimeFolder(), ServiceName(location));
+	                   LIFE_SIGN_MS / 1000, Shown(RuntimeFolder()), ServiceName(location));
 }
 
 //! A connected socket, or none where nobody listens. Throws IOException where nobody takes in those who connect.
@@ -189,7 +195,7 @@ static std::unique_ptr<Channel> TryConnect(const std::string &location, const st
 	if (path.size() >= sizeof(address.sun_path)) {
 		throw IOException("moraine: the socket's path %s is longer than %d bytes: name a shorter folder in "
 		                  "MORAINE_RUNTIME_DIR",
-		                  path, sizeof(address.sun_path) - 1);
+		                  Shown(path), sizeof(address.sun_path) - 1);
 	}
 	memcpy(address.sun_path, path.c_str(), path.size());
 	// A service that hangs takes in nobody: then connecting must not wait either.
@@ -208,7 +214,7 @@ static std::unique_ptr<Channel> TryConnect(const std::string &location, const st
 		if (errno == EAGAIN) {
 			throw HangingException(location);
 		}
-		throw IOException("moraine: cannot connect to %s: %s", path, std::string(strerror(errno)));
+		throw IOException("moraine: cannot connect to %s: %s", Shown(path), std::string(strerror(errno)));
 	}
 	CheckPeer(socket_fd.Get());
 	return make_uniq<Channel>(std::move(socket_fd),
@@ -291,7 +297,7 @@ static std::unique_ptr<Channel> StartService(const std::string &location, const 
 		                  "MORAINE_SERVICE or in a file moraine.service beside the extension, one argument a line");
 	}
 	if (command[0].find('/') != std::string::npos && access(command[0].c_str(), X_OK) != 0) {
-		throw IOException("moraine: the store's service %s cannot be started: %s", command[0],
+		throw IOException("moraine: the store's service %s cannot be started: %s", Shown(command[0]),
 		                  std::string(strerror(errno)));
 	}
 	command.insert(command.end(), {"serve", location, "--auto"});
@@ -310,7 +316,7 @@ static std::unique_ptr<Channel> StartService(const std::string &location, const 
 		poll(nullptr, 0, RETRY_MS);
 	}
 	throw IOException("moraine: the store's service did not start within %d seconds: see %s/%s.log",
-	                  START_LIMIT_MS / 1000, folder, name);
+	                  START_LIMIT_MS / 1000, Shown(folder), name);
 }
 
 static std::string HostProgram() {
