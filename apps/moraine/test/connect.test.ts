@@ -17,7 +17,7 @@ beforeEach(() => {
   dataPath = join(folder, `data-${lakes}/`);
 });
 afterAll(async () => {
-  await stopServices();
+  await stopServices(folder);
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -45,7 +45,7 @@ describe("examples of the contract", async () => {
     files = await writeFiles();
   });
   afterAll(async () => {
-    await stopServices();
+    await stopServices(lake);
     rmSync(lake, { recursive: true, force: true });
   });
 
