@@ -80,14 +80,16 @@ export async function readMetadata(
   for (const { name, columns, rows } of read) {
     const shown = [...columns.keys()].filter((at) => isCompared(name, columns[at] ?? ""));
     const begin = columns.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
-    // What is never to be seen moraine does not keep: rows that a transaction inserts into a table which it drops, and which rows were
-    // deleted of files that are no more.
+    // What is never to be seen moraine does not keep: what a transaction makes and ends, rows that it inserts into a table which it drops,
+    // and which rows were deleted of files that are no more.
+    const ended = columns.indexOf("end_snapshot");
     const file = name.startsWith("ducklake_inlined_delete_") ? columns.indexOf("file_id") : -1;
     const end = endOfInlined(read, name);
     const kept = rows.filter(
       (row) =>
         !(extra.has(row[begin] ?? "") && /snapshot|schema_versions/u.test(name)) &&
         !(Number(row[begin]) >= end) &&
+        (ended < 0 || row[begin] !== row[ended]) &&
         (file < 0 || files.has(row[file] ?? "")),
     );
     const texts = kept.map((row) =>
