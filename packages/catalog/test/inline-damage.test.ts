@@ -202,6 +202,7 @@ describe("a damaged chunk", () => {
     );
     await lake.insert(table, { k: 1n }, { k: 1n }, { k: 1n }, { k: 1n }, { k: 1n }, { k: 1n });
     await lake.store.inner.write(batch.finish());
+    await lake.catalog.recordMaintenancePass({ startedAtMicros: 1n, trigger: "planted", steps: [] });
     expect((await failureOf(lake.catalog.recentRow({ table, rowId: 9n }))).code).toMatch(/corruption/u);
   });
 });

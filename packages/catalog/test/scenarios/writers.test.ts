@@ -114,6 +114,8 @@ describe("uniqueness across writers", () => {
     const lake = await Lake.open();
     const table = await lake.table("t", { k: "BIGINT" });
     const multi = await lake.index(table, ["k"]);
+    // The first row of a table changes its schema, on which those who have looked before look again.
+    await lake.insert(table, { k: 100n });
     // Nobody inserts before everybody has looked.
     let looking = ranges.length;
     let open: () => void = () => undefined;
@@ -126,7 +128,7 @@ describe("uniqueness across writers", () => {
     expect(await Promise.all(ranges.map((keys) => merge(lake, table, multi, keys, looked)))).toEqual(
       ranges.map(() => "landed"),
     );
-    expect((await lake.column(table, "k")).length).toBeGreaterThan(20);
+    expect((await lake.column(table, "k")).length).toBeGreaterThan(21);
     await lake.expectVerified(table);
   });
 
