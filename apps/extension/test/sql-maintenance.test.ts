@@ -160,3 +160,23 @@ describe.skipIf(!extensionAvailable)("indexes outlast", () => {
     await expectBoth();
   });
 });
+
+describe.skipIf(!extensionAvailable)("another attachment", () => {
+  it("reads on when a flush has dropped a table of inlined rows that it remembers", async () => {
+    await db.attach("other");
+    await db.run("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t ADD COLUMN c INTEGER; INSERT INTO t VALUES (2, 'b', 3)");
+    const rows = [
+      ["1", "a", "NULL"],
+      ["2", "b", "3"],
+    ];
+    expect(await db.rows("FROM other.t ORDER BY a")).toEqual(rows);
+    await db.run(flush);
+    const left = `SELECT count(*) FROM __ducklake_metadata_lake.ducklake_inlined_data_tables
+      WHERE table_id = (SELECT max(table_id) FROM __ducklake_metadata_lake.ducklake_table)`;
+    expect(await db.column(left)).toEqual(["1"]);
+    expect(await db.rows("FROM other.t ORDER BY a")).toEqual(rows);
+    await db.run("INSERT INTO other.t VALUES (4, 'c', 5)");
+    expect(await db.column("SELECT count(*) FROM t")).toEqual(["3"]);
+    await db.run("DETACH other");
+  });
+});

@@ -31,6 +31,13 @@ describe("statements of steps", () => {
     ]);
   });
 
+  test("a table of inlined rows outlasts its drop, and gives way to a new one", () => {
+    const table = "ducklake_inlined_data_1_2";
+    expect(
+      sql({ kind: "drop", table }, { kind: "create", table, columns: [{ name: "row_id", type: "BIGINT" }] }),
+    ).toEqual([`DELETE FROM "main"."${table}"`, `CREATE OR REPLACE TABLE "main"."${table}" ("row_id" BIGINT)`]);
+  });
+
   test("deletions of one table by the same columns are one statement, within the limit", () => {
     const ids = Array.from({ length: statementListValues + 1 }, (_, at) => remove("t", ["id", BigInt(at)]));
     const statements = sql(...ids);

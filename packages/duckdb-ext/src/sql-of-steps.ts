@@ -33,6 +33,14 @@ export function* statementsOf(schema: string, steps: readonly StatementStep[]): 
   }
 }
 
+/**
+ * Whether a copy keeps a table, empty, that is dropped. DuckLake remembers the tables of inlined rows with a schema version, and
+ * reads them for as long as that is the newest: also one that a flush of another process has dropped since.
+ */
+function isKept(table: string): boolean {
+  return /^ducklake_inlined_data_\d+_\d+$/u.test(table);
+}
+
 type Run = readonly [StatementStep, ...StatementStep[]];
 
 /** The step, and those after it that go into the same statements. */
@@ -66,11 +74,11 @@ function* statementsOfRun(table: string, run: Run): IterableIterator<string> {
       const columns = first.columns.map(({ name, type, constraint }) =>
         [quotedName(name), type, ...(constraint === undefined ? [] : [constraint])].join(" "),
       );
-      yield `CREATE TABLE ${table} (${columns.join(", ")})`;
+      yield `CREATE ${isKept(first.table) ? "OR REPLACE TABLE" : "TABLE"} ${table} (${columns.join(", ")})`;
       return;
     }
     case "drop":
-      yield `DROP TABLE ${table}`;
+      yield isKept(first.table) ? `DELETE FROM ${table}` : `DROP TABLE ${table}`;
       return;
     case "end":
       yield* endStatements(table, first.endSnapshot, run as readonly StatementStep[] as readonly EndStep[]);
