@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listServices } from "@moraine/extension";
-import { Catalog, type ConnectOptions, mainSchema, MoraineError, openDuckDB } from "moraine";
+import { Catalog, type ConnectOptions, mainSchema, MoraineError, openDuckDB, type TableId } from "moraine";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { extensionAvailable, stopServices } from "./support/services.js";
 
@@ -129,6 +129,23 @@ describe.skipIf(!extensionAvailable)("two applications and DuckDB on one store",
     expect(maxima.getRows()).toEqual([[5n, 6n]]);
   });
 
+  it.each<[string, string, (catalog: Catalog, table: TableId) => Promise<unknown>, readonly bigint[]]>([
+    ["a delete", "DELETE FROM lake.t WHERE k = 1", flush, [1n, 2n]],
+    ["an update", "UPDATE lake.t SET k = 3 WHERE k = 1", flush, [1n, 2n]],
+    ["a flush", "CALL ducklake_flush_inlined_data('lake')", deleteFirst, [2n]],
+  ])("refuse %s in SQL of inlined rows that an application has moved or deleted", async (_, sql, other, left) => {
+    await using duckDb = await openDuckDB({ store, dataPath });
+    const { connection } = duckDb;
+    await connection.run("CREATE TABLE lake.t(k BIGINT); INSERT INTO lake.t VALUES (1), (2)");
+    await using catalog = await Catalog.connect({ store });
+    const table = (await catalog.snapshot()).tablesIn(mainSchema)[0]!.id;
+    await connection.run(`BEGIN; ${sql}`);
+    await other(catalog, table);
+    await expect(connection.run("COMMIT")).rejects.toThrow("Transaction conflict");
+    const rows = await connection.runAndReadAll("SELECT k FROM lake.t ORDER BY k");
+    expect(rows.getRows().flat()).toEqual(left);
+  });
+
   it("find each other's rows, also beyond what SQL knew of a column's values", async () => {
     const types = {
       i8: ["TINYINT", 1, 50],
@@ -231,6 +248,14 @@ describe.skipIf(!extensionAvailable)("two applications and DuckDB on one store",
     },
   );
 });
+
+async function flush(catalog: Catalog, table: TableId): Promise<void> {
+  await catalog.flushInlined({ table });
+}
+
+async function deleteFirst(catalog: Catalog, table: TableId): Promise<void> {
+  await catalog.commit((tx) => tx.inlineDelete({ table, rowId: 0n }));
+}
 
 /** What an index says, in both worlds. */
 function isRefusal(error: unknown): boolean {

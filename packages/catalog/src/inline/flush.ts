@@ -102,6 +102,6 @@ export function flushInlinedData(draft: CommitDraft, args: FlushInlinedDataArgum
     return stageDataFile(draft, file, place);
   });
   draft.inlineOps.push({ kind: "flush", tableId, schemaVersion, throughSnapshot, dataFileIds: ids });
-  draft.record({ op: "merge_adjacent", tableId });
+  draft.record({ op: "flush_inline", tableId });
   return ids;
 }

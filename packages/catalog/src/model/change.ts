@@ -41,6 +41,8 @@ export type Change =
   /** Rows died that belong to no data file: inline rows. */
   | { readonly op: "delete_inline"; readonly tableId: bigint }
   | { readonly op: "merge_adjacent"; readonly tableId: bigint }
+  /** Inline rows went to data files. */
+  | { readonly op: "flush_inline"; readonly tableId: bigint }
   | { readonly op: "rewrite_delete"; readonly tableId: bigint }
   /** Statistics: a snapshot is minted, and nothing is listed. */
   | { readonly op: "stats" };
@@ -54,6 +56,7 @@ export type IdKind =
   | "dropped_table_macro"
   | "inserted_into_table"
   | "deleted_from_table"
+  | "inlined_delete"
   | "altered_table"
   | "altered_view"
   | "merge_adjacent"

@@ -10,6 +10,7 @@ const idKinds: ReadonlySet<string> = new Set<IdKind>([
   "dropped_table_macro",
   "inserted_into_table",
   "deleted_from_table",
+  "inlined_delete",
   "altered_table",
   "altered_view",
   "merge_adjacent",
@@ -19,8 +20,8 @@ const idKinds: ReadonlySet<string> = new Set<IdKind>([
   "flushed_inlined",
 ]);
 
-/** What DuckLake calls changes of inlined rows. They are changes of the table like others. */
-const inlinedKinds: Readonly<Record<string, IdKind>> = {
+/** Changes of inlined rows are changes of the table like others. */
+const tableKinds: Readonly<Record<string, IdKind>> = {
   inlined_insert: "inserted_into_table",
   inlined_delete: "deleted_from_table",
 };
@@ -58,12 +59,12 @@ export function parseChanges(text: string, deletedDataFileIds: readonly bigint[]
     operations++;
     const colon = item.indexOf(":");
     const written = item.slice(0, Math.max(colon, 0)).toLowerCase();
-    const kind = Object.hasOwn(inlinedKinds, written) ? (inlinedKinds[written] as IdKind) : written;
+    const kind = Object.hasOwn(tableKinds, written) ? (tableKinds[written] as IdKind) : written;
     const payload = item.slice(colon + 1);
     if (colon > 0 && isIdKind(kind)) {
       const id = parseId(payload);
       if (id === undefined) unknown = true;
-      else add(ids, kind, id);
+      else for (const each of isIdKind(written) ? [written, kind] : [kind]) add(ids, each, id);
     } else if (kind === "created_schema" && isQuotedIdentifier(payload)) add(names, kind, payload);
     else if (isPairKind(kind) && isQuotedPair(payload)) add(names, kind, payload);
     else unknown = true;

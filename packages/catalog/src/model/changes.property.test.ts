@@ -27,6 +27,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
       "insert" as const,
       "delete_inline" as const,
       "merge_adjacent" as const,
+      "flush_inline" as const,
       "rewrite_delete" as const,
     ),
     tableId: id,

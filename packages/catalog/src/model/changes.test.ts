@@ -46,6 +46,12 @@ describe("changes_made text", () => {
     );
   });
 
+  it("names deletes and flushes of inlined rows as DuckLake does", () => {
+    const text = textOf({ op: "flush_inline", tableId: 2n }, { op: "delete_inline", tableId: 1n });
+    expect(text).toBe("deleted_from_table:1,inlined_delete:1,inline_flush:2");
+    expect(parseChanges(text).toText()).toBe(text);
+  });
+
   it("lists a repeated operation once", () => {
     expect(textOf({ op: "insert", tableId: 1n }, { op: "insert", tableId: 1n })).toBe("inserted_into_table:1");
   });
@@ -95,6 +101,7 @@ describe("parsing", () => {
     expect(parts.ids).toEqual(
       new Map([
         ["inserted_into_table", new Set([1n])],
+        ["inlined_delete", new Set([2n])],
         ["deleted_from_table", new Set([2n])],
       ]),
     );

@@ -1,7 +1,11 @@
 import type { Change, ChangeSetParts, IdKind, NameKind } from "./change.js";
 import { collectChanges } from "./collect-changes.js";
 
-/** Fixed order of the text (format.md 5.3). The three kinds that only DuckLake writes are not in it. */
+/**
+ * Fixed order of the text (format.md 5.3). The kinds that only DuckLake writes are not in it. By `inlined_delete` and `inline_flush`,
+ * which the reference does not write, DuckLake finds that inlined rows of a transaction of its own were deleted or flushed
+ * meanwhile: without them its flush brings deleted rows back, and what it deletes or updates is lost.
+ */
 const writtenKinds: readonly (IdKind | NameKind)[] = [
   "dropped_schema",
   "dropped_table",
@@ -15,9 +19,11 @@ const writtenKinds: readonly (IdKind | NameKind)[] = [
   "dropped_table_macro",
   "inserted_into_table",
   "deleted_from_table",
+  "inlined_delete",
   "altered_table",
   "altered_view",
   "merge_adjacent",
+  "inline_flush",
   "rewrite_delete",
 ];
 

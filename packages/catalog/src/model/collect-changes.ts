@@ -62,7 +62,11 @@ class Collector {
         return this.#id("deleted_from_table", change.tableId);
       case "delete_inline":
         this.#untargetedDeleteTableIds.add(change.tableId);
+        // Whether the row is inline shows when the commit is prepared.
+        this.#id("inlined_delete", change.tableId);
         return this.#id("deleted_from_table", change.tableId);
+      case "flush_inline":
+        return this.#id("inline_flush", change.tableId);
       case "merge_adjacent":
       case "rewrite_delete":
         return this.#id(change.op, change.tableId);

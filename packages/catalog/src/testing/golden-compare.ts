@@ -7,6 +7,7 @@ import {
   encodeValue,
   entityMessages,
 } from "@moraine/codec";
+import { parseChanges } from "../model/changes-text.js";
 import type { GoldenItem } from "./golden-data.js";
 import { fromHex, type RecordedBatch, toHex } from "./records.js";
 
@@ -38,8 +39,10 @@ export class GoldenNormaliser {
     const key = decodeKey(fromHex(hex));
     if (key.subspace === "snapshot") {
       const value = decodeValue(SnapshotValue, bytes);
-      if (value.snapshotTimeMicros < firstClockMicros) return bytes;
-      return encodeValue(SnapshotValue, { ...value, snapshotTimeMicros: goldenTimeMicros });
+      const changesMade = referenceChanges(value.changesMade);
+      const isClock = value.snapshotTimeMicros >= firstClockMicros;
+      const snapshotTimeMicros = isClock ? goldenTimeMicros : value.snapshotTimeMicros;
+      return encodeValue(SnapshotValue, { ...value, changesMade, snapshotTimeMicros });
     }
     if (key.subspace !== "current" && key.subspace !== "history") return bytes;
     const { kind } = key.entity;
@@ -60,6 +63,12 @@ export class GoldenNormaliser {
     this.#uuids.set(uuid, fixed);
     return fixed;
   }
+}
+
+/** The reference does not tell changes of inlined rows from others. */
+function referenceChanges(text: string): string {
+  const told = text.replaceAll(/,inlined_delete:\d+/gu, "").replaceAll(/\binline_flush:/gu, "merge_adjacent:");
+  return parseChanges(told).toText();
 }
 
 function withUuid(value: Named, fixed: (uuid: string) => string): Named {
