@@ -25,7 +25,8 @@ const placed = {
     let text = code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href));
     for (const [call, name = ""] of code.matchAll(/import\.meta\.resolve\("([^"]+)"\)/gu)) {
       const found = await this.resolve(name, id);
-      text = text.replaceAll(call, JSON.stringify(found?.id));
+      if (found === null) throw new Error(`${id} names ${name}, which is not there`);
+      text = text.replaceAll(call, JSON.stringify(pathToFileURL(found.id).href));
     }
     return text;
   },

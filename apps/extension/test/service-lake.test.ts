@@ -1,5 +1,5 @@
 // What a service process does with its store: when it opens it, how, and that it lets go of it. It runs what was built last.
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { createConnection } from "node:net";
 import { once } from "node:events";
 import { Catalog } from "@moraine/catalog";
@@ -49,6 +49,15 @@ function isFree(): boolean {
     return false;
   }
 }
+
+it("has the store's native loops where they are built", async () => {
+  const addon = new URL("../../../packages/store/native/build/moraine-store.node", import.meta.url);
+  const service = folder.serve();
+  await service.listening;
+  await (await connect(folder)).ask("attached", attach());
+  const codes = folder.log().map(({ warning }) => (warning as { readonly code?: string } | undefined)?.code);
+  expect(codes.includes("MORAINE_PLAIN_BINDING")).toBe(!existsSync(addon));
+});
 
 it("opens the store with the first attachment, and closes it when it ends", async () => {
   const service = folder.serve();
