@@ -212,7 +212,7 @@ export class LakePlace {
       "genesis" in from || from.dataPath !== undefined || dataPath === undefined
         ? undefined
         : recordedDataPath(inFolder(cwd, dataPath), this.#storeLocation, { mayContainStore: true });
-    const lock = StoreLock.acquire(this.#location, false);
+    const lock = StoreLock.acquire(this.#location, false, undefined, "service");
     try {
       const store = await openStore(this.#location, {
         ...s3Part(storeSecret),

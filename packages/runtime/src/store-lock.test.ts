@@ -104,6 +104,30 @@ describe("the lock of a store", () => {
     expect(lockFiles()).toEqual([]);
   });
 
+  it("is not shared between a service and the handles of other threads", () => {
+    const store = join(folder, "store");
+    StoreLock.acquire(store, false);
+    pretend({ use: "service" });
+    const text = `the service in another thread of this process, ${process.pid}, is writing to ${store}`;
+    expect(() => StoreLock.acquire(store, false)).toThrow(StoreLockedError);
+    expect(() => StoreLock.acquire(store, false)).toThrow(text);
+    expect(() => StoreLock.acquire(store, false, undefined, "service")).toThrow(text);
+    expect(StoreLock.acquire(store, true)?.displaces).toBe(true);
+    pretend({ use: "handle" });
+    expect(() => StoreLock.acquire(store, false, undefined, "service")).toThrow("another thread of this process");
+    expect(StoreLock.acquire(store, false)?.displaces).toBe(true);
+  });
+
+  it("goes with its thread where that has died", () => {
+    const store = join(folder, "store");
+    StoreLock.acquire(store, false);
+    pretend({ thread: 7, use: "service" });
+    StoreLock.releaseOf(8);
+    expect(lockFiles()).toHaveLength(1);
+    StoreLock.releaseOf(7);
+    expect(lockFiles()).toEqual([]);
+  });
+
   it("counts for nothing once its process has ended", async () => {
     const other = await otherProcess();
     const store = join(folder, "store");

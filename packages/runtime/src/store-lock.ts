@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { threadId } from "node:worker_threads";
 import { StoreLockedError } from "@moraine/codec";
 import { followLinks, type Location, parseLocation } from "./location.js";
 import { isRunning, ownProcess, type ProcessIdentity } from "./process-identity.js";
@@ -10,14 +11,24 @@ import { runtimeFolder } from "./runtime-folder.js";
 export interface Holder extends ProcessIdentity {
   /** Of the holding handles together: one for each copy of this module, so that a thread does not drop another one's lock. */
   readonly token: string;
+  /** Which thread of its process; 0 is the main one, and where it is not said. */
+  readonly thread?: number;
+  readonly use?: LockUse;
   readonly location: string;
 }
+
+/**
+ * What holds a lock: a handle of an application, or a service, which works for others. Neither displaces the other, also where
+ * both are in one process, in threads of their own.
+ */
+export type LockUse = "handle" | "service";
 
 type Refusal = (holder: Holder) => StoreLockedError;
 
 /** Tries to get past lock files that appear and vanish while they are looked at. */
 const acquireAttempts = 100;
 
+const lockSuffix = ".lock";
 const ownToken = randomUUID();
 /** Handles of this process by lock file. */
 const handles = new Map<string, number>();
@@ -43,21 +54,43 @@ export class StoreLock {
    * Fails with `store_locked`, naming the process, unless `takeOver`. A store in memory is nobody else's: `undefined`.
    * `refusal` words the failure for a place that is locked for another purpose than writing a store.
    */
-  static acquire(store: string, takeOver: boolean, refusal: Refusal = lockedBy): StoreLock | undefined {
+  static acquire(
+    store: string,
+    takeOver: boolean,
+    refusal: Refusal = lockedBy,
+    use: LockUse = "handle",
+  ): StoreLock | undefined {
     const location = followLinks(parseLocation(store));
     if (location.scheme === "memory") return undefined;
-    return StoreLock.acquireFile(join(runtimeFolder(), `${lockName(location)}.lock`), location.url, takeOver, refusal);
+    const path = join(runtimeFolder(), `${lockName(location)}${lockSuffix}`);
+    return StoreLock.acquireFile(path, location.url, takeOver, refusal, use);
   }
 
   /** The same by the name of the lock file, in a folder that nobody else may write. `location` is what it is about. */
-  static acquireFile(path: string, location: string, takeOver: boolean, refusal: Refusal = lockedBy): StoreLock {
+  static acquireFile(
+    path: string,
+    location: string,
+    takeOver: boolean,
+    refusal: Refusal = lockedBy,
+    use: LockUse = "handle",
+  ): StoreLock {
     const unfinished = `${path}.${randomUUID()}`;
-    const holder: Holder = { ...ownProcess(), token: ownToken, location };
+    const holder: Holder = { ...ownProcess(), token: ownToken, thread: threadId, use, location };
     writeFileSync(unfinished, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
     try {
-      return new StoreLock(path, place(path, unfinished, takeOver, refusal));
+      return new StoreLock(path, place(path, unfinished, takeOver, refusal, use));
     } finally {
       rmSync(unfinished, { force: true });
+    }
+  }
+
+  /** Removes what a thread of this process has left that ended without releasing its locks. */
+  static releaseOf(thread: number): void {
+    const folder = runtimeFolder();
+    for (const name of readdirSync(folder)) {
+      if (!name.endsWith(lockSuffix)) continue;
+      const holder = readHolder(join(folder, name));
+      if (holder?.thread === thread && isOwnProcess(holder)) rmSync(join(folder, name), { force: true });
     }
   }
 
@@ -79,13 +112,12 @@ export class StoreLock {
  * Puts a complete lock file in place: as a new one, over one of this process, or over one that has lost its process. Gives
  * whether a process that runs has lost it.
  */
-function place(path: string, unfinished: string, takeOver: boolean, refusal: Refusal): boolean {
+function place(path: string, unfinished: string, takeOver: boolean, refusal: Refusal, use: LockUse): boolean {
   for (let attempt = 1; attempt <= acquireAttempts; attempt++) {
     if (tryLink(unfinished, path)) return false;
     const holder = readHolder(path);
     if (holder === undefined) continue;
-    const isOwn = holder.pid === process.pid && isRunning(holder);
-    if (takeOver || isOwn) {
+    if (takeOver || isShared(holder, use)) {
       renameSync(unfinished, path);
       return isRunning(holder);
     }
@@ -95,6 +127,16 @@ function place(path: string, unfinished: string, takeOver: boolean, refusal: Ref
   throw new StoreLockedError(`the lock file of the store changed ${acquireAttempts} times while it was looked at`, {
     remedy: "Open the store again, or with takeOver: true.",
   });
+}
+
+/** Whether a lock is one that the handles of this process have together. */
+function isShared(holder: Holder, use: LockUse): boolean {
+  if (!isOwnProcess(holder)) return false;
+  return holder.token === ownToken || (use !== "service" && holder.use !== "service");
+}
+
+function isOwnProcess(holder: Holder): boolean {
+  return holder.pid === process.pid && isRunning(holder);
 }
 
 /** Removes a lock file unless it has been replaced since it was read: two processes may find the same stale one. */
@@ -149,6 +191,12 @@ function isHolder(value: unknown): value is Holder {
 }
 
 function lockedBy(holder: Holder): StoreLockedError {
+  if (isOwnProcess(holder)) {
+    const who = holder.use === "service" ? "the service in another thread" : "another thread";
+    return new StoreLockedError(`${who} of this process, ${holder.pid}, is writing to ${holder.location}`, {
+      remedy: "Close it there, open read-only, or pass takeOver: true to displace that writer.",
+    });
+  }
   return new StoreLockedError(`process ${holder.pid} (${holder.command}) is writing to ${holder.location}`, {
     remedy: "Close it there, open read-only, or pass takeOver: true to displace that writer.",
   });
