@@ -44,14 +44,14 @@ export async function writeServiceBundle(root) {
   const made = `${folder}.${process.pid}`;
   mkdirSync(made);
   const bundle = await rolldown({
-    input: join(root, "apps/extension/dist/main.js"),
+    input: ["main", "thread"].map((name) => join(root, `apps/extension/dist/${name}.js`)),
     platform: "node",
     plugins: [placed],
   });
-  await bundle.write({ dir: made, entryFileNames: "main.mjs", chunkFileNames: "[name]-[hash].mjs" });
+  await bundle.write({ dir: made, entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" });
   await bundle.close();
   // For the compiler, which would check what it has compiled.
-  writeFileSync(join(made, "main.d.mts"), "export {};\n");
+  for (const name of ["main", "thread"]) writeFileSync(join(made, `${name}.d.mts`), "export {};\n");
   writeFileSync(join(made, stampName), stamp);
   // Put in place as a whole: a service may be starting.
   rmSync(folder, { recursive: true, force: true });

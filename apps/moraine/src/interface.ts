@@ -2092,11 +2092,12 @@ export interface OpenDuckDb {
    * `dataPath` is given.
    *
    * A service process of this machine holds the store for every DuckDB that attaches it; it is started with the first one and ends
-   * a minute after the last. A `Catalog` that is open for writing is another writer: close it first. Handles that only read may be
+   * a minute after the last (`engine` has it run in a thread instead). A `Catalog` that is open for writing is another writer: close it first. Handles that only read may be
    * open beside it.
    *
    * Errors: `invalid_argument`; `configuration` where `@duckdb/node-api`, the extension (it is built for Linux, by the set-up) or
-   * DuckLake (installed by DuckDB, or out of its Python package) is missing. What DuckDB, DuckLake or the service refuse is an
+   * DuckLake (installed by DuckDB, or out of its Python package) is missing; `store_unavailable` where the
+   * thread does not serve. What DuckDB, DuckLake or the service refuse is an
    * `Error` of DuckDB; in its message moraine's own words begin as those of its errors do: `not found: ...`, `store locked: ...`,
    * `constraint violation: ...`. The same holds of the statements that are run.
    *
@@ -2118,6 +2119,13 @@ export interface OpenDuckDbOptions {
   readonly database?: string;
   /** Settings of DuckDB by name, for instance `{ threads: "4" }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /**
+   * Where the service of the store runs if there is none yet: in a process that is started for it, or in a thread of this one. Other
+   * processes find and share it either way. A thread ends when all that were opened so on its store here are closed: others that
+   * still work on it start a service of their own, as after the end of any. Close before the process ends: a thread that is cut off in
+   * a call of its store's library ends the process by a signal. Default `"process"`.
+   */
+  readonly engine?: "process" | "thread";
 }
 
 /** DuckDB with a lake attached. */
@@ -2128,7 +2136,7 @@ export interface OpenedDuckDb extends AsyncDisposable {
   readonly instance: DuckDBInstance;
   /** Closes the connection and the instance. Leaves nothing of the lake open. */
   close(): void;
-  /** The same, for `await using`. */
+  /** The same, for `await using`. With `engine: "thread"` it waits until the last one here has closed the store. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -6,8 +6,8 @@ import { serviceLimits } from "./limits.js";
 import type { ServicePlace } from "./place.js";
 
 /**
- * Makes this process the one service of a store, or finds that another one serves it: then `undefined`. Of any number that are
- * started at once exactly one gets the claim. One that neither listens nor ends is waited for: it starts, or closes the store.
+ * Makes this process, or this thread of it, the one service of a store, or finds that another one serves it: then `undefined`. Of any
+ * number that are started at once exactly one gets the claim. One that neither listens nor ends is waited for: it starts, or closes the store.
  *
  * Errors: `store_locked` where that takes too long, naming the process.
  */
@@ -15,7 +15,7 @@ export async function claimService(place: ServicePlace): Promise<StoreLock | und
   const beganMs = performance.now();
   for (;;) {
     try {
-      return StoreLock.acquireFile(place.lock, place.location, false);
+      return StoreLock.acquireFile(place.lock, place.location, false, undefined, "service");
     } catch (error) {
       if (!(error instanceof StoreLockedError)) throw error;
     }

@@ -31,10 +31,11 @@ export class Engine {
   readonly #stop: (reason: string) => void;
   readonly #opener: StoreOpener;
   readonly #lake: LakeService;
+  readonly #beganMs = performance.now();
   readonly #server = `moraine ${readManifest().version}`;
   readonly #serving = new Map<Duplex, Promise<void>>();
 
-  /** `stop` has the process end in good order. */
+  /** `stop` has the service end in good order. */
   constructor(place: ServicePlace, log: ServiceLog, stop: (reason: string) => void) {
     this.#place = place;
     this.#log = log;
@@ -87,7 +88,7 @@ export class Engine {
       store,
       pid: process.pid,
       server: this.#server,
-      upSeconds: Math.round(process.uptime()),
+      upSeconds: Math.round((performance.now() - this.#beganMs) / 1000),
       log,
       connections: this.#serving.size,
       ...(await this.#lake.status()),

@@ -18,6 +18,7 @@ export class LogFile {
   readonly #mostBytes: number;
   #file: number;
   #bytes: number;
+  #isClosed = false;
 
   constructor(path: string, level: LogLevel, mostBytes: number = serviceLimits.logBytes) {
     this.#path = path;
@@ -27,9 +28,9 @@ export class LogFile {
     this.#bytes = fstatSync(this.#file).size;
   }
 
-  /** Writes a line. A disk that takes none does not end the service: the line is lost. */
+  /** Writes a line. A disk that takes none does not end the service: the line is lost, as it is after closing. */
   write(level: LogLevel, event: string, fields: LogFields = {}): void {
-    if (logLevels.indexOf(level) < this.#least) return;
+    if (this.#isClosed || logLevels.indexOf(level) < this.#least) return;
     const line = Buffer.from(`${lineOf(level, event, fields)}\n`);
     try {
       if (this.#bytes > 0 && this.#bytes + line.length > this.#mostBytes) this.#rotate();
@@ -41,6 +42,8 @@ export class LogFile {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     closeSync(this.#file);
   }
 

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { isMainThread } from "node:worker_threads";
 import { StoreLockedError } from "@moraine/codec";
 import { readHolder, type StoreLock } from "@moraine/runtime";
 import { claimService } from "./claim.js";
@@ -18,6 +19,8 @@ export interface ServeOptions {
   readonly logLevel: LogLevel;
   /** Told once, when clients can connect. */
   readonly listening?: (place: ServicePlace) => void;
+  /** Ends the service in good order. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -38,6 +41,8 @@ export async function serve(options: ServeOptions): Promise<number> {
   } catch (error) {
     log.write("error", "not_served", { location: place.location, error });
     throw error;
+  } finally {
+    log.close();
   }
 }
 
@@ -48,7 +53,7 @@ function servedBy({ lock, location }: ServicePlace): StoreLockedError {
 }
 
 /**
- * The process that owns a store on behalf of its clients. It listens before it loads what answers them, so that whoever has
+ * What owns a store on behalf of its clients, in a process or in a thread of its own. It listens before it loads what answers them, so that whoever has
  * started it can connect at once; requests wait meanwhile.
  */
 class Service {
@@ -58,6 +63,8 @@ class Service {
   readonly #log: LogFile;
   readonly #ended: Promise<number>;
   #resolveEnded: (status: number) => void = () => undefined;
+  /** On the clock of the process, which for a thread runs since long before. */
+  readonly #beganMs = isMainThread ? 0 : performance.now();
   /** Connected before the engine was there. */
   #early: Socket[] = [];
   #connections: Connections | undefined;
@@ -76,19 +83,26 @@ class Service {
   }
 
   async run(): Promise<number> {
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => this.#end(signal, 0));
+    if (isMainThread) this.#runAsProcess();
+    this.#options.signal?.addEventListener("abort", () => this.#end("closed", 0), { once: true });
+    // Of a thread, these are its own.
     process.on("uncaughtException", (error) => this.#fail(error));
     process.on("unhandledRejection", (error) => this.#fail(error));
     process.removeAllListeners("warning");
     process.on("warning", (warning) => this.#log.write("warn", "warning", { warning }));
-    // It outlives the folder that its first client happened to be in, and takes no relative path by it.
-    process.chdir("/");
     try {
       await this.#start();
     } catch (error) {
       this.#fail(error);
     }
     return await this.#ended;
+  }
+
+  /** What a thread of an application must leave to it. */
+  #runAsProcess(): void {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => this.#end(signal, 0));
+    // It outlives the folder that its first client happened to be in, and takes no relative path by it.
+    process.chdir("/");
   }
 
   async #start(): Promise<void> {
@@ -98,14 +112,18 @@ class Service {
       failed: (error) => this.#log.write("debug", "connection_failed", { error }),
       idle: () => this.#idle(),
     });
-    this.#log.write("info", "listening", { location, sinceStartMs: Math.round(performance.now()) });
+    this.#log.write("info", "listening", { location, sinceStartMs: this.#sinceStartMs() });
     this.#options.listening?.(this.#place);
     const { Engine } = await import("./engine.js");
     if (this.#isEnding) return;
     this.#engine = new Engine(this.#place, this.#log, (reason) => this.#end(reason, 0));
-    this.#log.write("debug", "ready", { sinceStartMs: Math.round(performance.now()) });
+    this.#log.write("debug", "ready", { sinceStartMs: this.#sinceStartMs() });
     for (const client of this.#early) this.#engine.connection(client);
     this.#early = [];
+  }
+
+  #sinceStartMs(): number {
+    return Math.round(performance.now() - this.#beganMs);
   }
 
   #opened(client: Socket): void {
