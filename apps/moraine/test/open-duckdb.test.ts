@@ -33,6 +33,8 @@ describe("openDuckDB", () => {
     ["database", { store: "x", database: 1 }],
     ["settings", { store: "x", settings: { threads: 4 } }],
     ["settings", { store: "x", settings: ["threads"] }],
+    ["engine", { store: "x", engine: "threads" }],
+    ["engine", { store: "x", engine: null }],
   ])("refuses wrong %s", async (name, options) => {
     const failed = openDuckDB(options as OpenDuckDbOptions);
     await expect(failed).rejects.toBeInstanceOf(InvalidArgumentError);
@@ -94,6 +96,23 @@ describe("openDuckDB", () => {
       const database = join(folder, "own.duckdb");
       await count({ database }, "CREATE TABLE own.main.kept AS SELECT count(*) AS n FROM t");
       expect(await count({ database }, "FROM own.main.kept")).toEqual([[2n]]);
+    });
+
+    it("has the service in a thread of this process where that is asked for", async () => {
+      const store = join(folder, "threaded");
+      {
+        await using duckDb = await openDuckDB({ store, dataPath: join(folder, "threaded-data"), engine: "thread" });
+        await duckDb.connection.run("CREATE TABLE t(a BIGINT)");
+        await expect(Catalog.open({ store })).rejects.toMatchObject({ code: "store_locked" });
+        await using catalog = await Catalog.connect({ store });
+        const [table] = (await catalog.snapshot()).tablesIn(mainSchema);
+        if (table !== undefined) await catalog.commit((tx) => tx.inlineInsert({ table: table.id, rows: [{ a: 5 }] }));
+        expect((await duckDb.connection.runAndReadAll("FROM t")).getRows()).toEqual([[5n]]);
+      }
+      // With the last of those that were opened so the service has gone.
+      await using catalog = await Catalog.open({ store });
+      const [table] = (await catalog.snapshot()).tablesIn(mainSchema);
+      expect(table?.name).toBe("t");
     });
 
     it("leaves nothing open where it fails", async () => {
