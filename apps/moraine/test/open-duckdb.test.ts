@@ -99,18 +99,18 @@ describe("openDuckDB", () => {
     });
 
     it("has the service in a thread of this process where that is asked for", async () => {
-      const store = join(folder, "threaded");
+      const threaded = { store: join(folder, "threaded") };
       {
-        await using duckDb = await openDuckDB({ store, dataPath: join(folder, "threaded-data"), engine: "thread" });
+        await using duckDb = await openDuckDB({ ...threaded, dataPath: join(folder, "more"), engine: "thread" });
         await duckDb.connection.run("CREATE TABLE t(a BIGINT)");
-        await expect(Catalog.open({ store })).rejects.toMatchObject({ code: "store_locked" });
-        await using catalog = await Catalog.connect({ store });
+        await expect(Catalog.open(threaded)).rejects.toMatchObject({ code: "store_locked" });
+        await using catalog = await Catalog.connect(threaded);
         const [table] = (await catalog.snapshot()).tablesIn(mainSchema);
         if (table !== undefined) await catalog.commit((tx) => tx.inlineInsert({ table: table.id, rows: [{ a: 5 }] }));
         expect((await duckDb.connection.runAndReadAll("FROM t")).getRows()).toEqual([[5n]]);
       }
       // With the last of those that were opened so the service has gone.
-      await using catalog = await Catalog.open({ store });
+      await using catalog = await Catalog.open(threaded);
       const [table] = (await catalog.snapshot()).tablesIn(mainSchema);
       expect(table?.name).toBe("t");
     });
