@@ -54,7 +54,9 @@ async function run(args: readonly string[]): Promise<number> {
   if (command === "stop" && store !== undefined && others.length === 0) {
     const { stopService } = await import("./client/services.js");
     const pid = await stopService(store);
-    process.stdout.write(pid === undefined ? "no service runs for that store\n" : `the service of process ${pid} has ended\n`);
+    process.stdout.write(
+      pid === undefined ? "no service runs for that store\n" : `the service of process ${pid} has ended\n`,
+    );
     return 0;
   }
   process.stderr.write(usage);

@@ -47,7 +47,7 @@ async function otherDuckDb(): Promise<SqlProcess> {
 
 /** Threads that serve the folder's store, as two copies of this package in one process would start them; each gives what it told. */
 function bareThread(): { readonly worker: Worker; readonly told: ThreadNews[]; readonly gone: Promise<unknown> } {
-  const task: ThreadTask = { store: folder.store, script: [] };
+  const task: ThreadTask = { store: folder.store, script: [], over: new Int32Array(new SharedArrayBuffer(4)) };
   const worker = new Worker(new URL("../bin/service-thread.js", import.meta.url), { workerData: task, execArgv: [] });
   const told: ThreadNews[] = [];
   worker.on("message", (news: ThreadNews) => told.push(news));
@@ -188,18 +188,26 @@ describe.skipIf(!extensionAvailable)("DuckDB with the service in a thread", () =
     expect(existsSync(folder.place.lock)).toBe(false);
   });
 
-  it.each(["close", "await", "forget"])("lets its process end by itself: %s", async (ending) => {
+  /** Runs an application that ends so: its status, and what it wrote. */
+  async function runApplication(ending: string): Promise<unknown> {
     const script = fileURLToPath(new URL("support/application-process.mjs", import.meta.url));
-    const run = async (): Promise<unknown> => {
-      const child = spawn(process.execPath, [script, folder.store, join(folder.path, "data"), ending]);
-      const told = Promise.all([text(child.stdout), text(child.stderr)]);
-      const [code] = (await once(child, "exit")) as [number | null];
-      return [code, ...(await told)];
-    };
-    expect(await run()).toEqual([0, "", ""]);
-    if (ending !== "forget") expect(leftovers()).toEqual([".log"]);
-    expect(await run()).toEqual([0, "", ""]);
+    const child = spawn(process.execPath, [script, folder.store, join(folder.path, "data"), ending]);
+    const told = Promise.all([text(child.stdout), text(child.stderr)]);
+    const [code] = (await once(child, "exit")) as [number | null];
+    return [code, ...(await told)];
+  }
+
+  it.each(["close", "await", "forget", "exit"])("lets its process end: %s", async (ending) => {
+    expect(await runApplication(ending)).toEqual([0, "", ""]);
+    expect(leftovers()).toEqual([".log"]);
+    expect(await runApplication(ending)).toEqual([0, "", ""]);
     await using duckDb = await open();
     expect(await rows(duckDb, "SELECT count(*) FROM t")).toEqual([[2n]]);
+  });
+
+  it("lets its process end at any moment", { timeout: 120_000 }, async () => {
+    for (const afterMs of [0, 30, 60, 100, 150, 200, 250, 300, 400, 600]) {
+      expect(await runApplication(String(afterMs)), `after ${afterMs} ms`).toEqual([0, "", ""]);
+    }
   });
 });

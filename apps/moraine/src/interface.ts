@@ -2122,8 +2122,8 @@ export interface OpenDuckDbOptions {
   /**
    * Where the service of the store runs if there is none yet: in a process that is started for it, or in a thread of this one. Other
    * processes find and share it either way. A thread ends when all that were opened so on its store here are closed: others that
-   * still work on it start a service of their own, as after the end of any. Close before the process ends: a thread that is cut off in
-   * a call of its store's library ends the process by a signal. Default `"process"`.
+   * still work on it start a service of their own, as after the end of any. A process that ends without closing waits until the
+   * store is closed. Default `"process"`.
    */
   readonly engine?: "process" | "thread";
 }

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { StoreUnavailableError } from "@moraine/codec";
 import { StoreLock } from "@moraine/runtime";
+import { serviceLimits } from "../service/limits.js";
 import { servicePlace, type ServicePlace } from "../service/place.js";
 
 /** What the thread is told when it starts. */
@@ -9,6 +10,8 @@ export interface ThreadTask {
   readonly store: string;
   /** Path of the application's own script, as its arguments have it; empty where it has none. */
   readonly script: readonly string[];
+  /** Shared: 1 once that the service has ended, for a process that cannot wait for messages any more. */
+  readonly over: Int32Array;
 }
 
 /** What the thread tells: once that clients can connect, and at last the status with which the service has ended. */
@@ -17,7 +20,7 @@ export type ThreadNews = "listening" | { readonly ended: number };
 /**
  * The service of a store in a thread of this process, where other processes find it as they find one in a process of its own. It
  * ends when everybody here who used it has released it. While it serves it does not keep the process alive; while it starts, or
- * closes the store, it does.
+ * closes the store, it does; a process that ends all the same waits for that at last.
  */
 export class ServiceThread {
   /** Those of this process that have not ended, by the file of their lock. */
@@ -28,12 +31,13 @@ export class ServiceThread {
   readonly #ready: Promise<void>;
   /** The store is closed. */
   readonly #ended: Promise<void>;
+  readonly #over = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #uses = 0;
   #isClosing = false;
 
   private constructor(place: ServicePlace) {
     this.#place = place;
-    const task: ThreadTask = { store: place.location, script: process.argv.slice(1, 2) };
+    const task: ThreadTask = { store: place.location, script: process.argv.slice(1, 2), over: this.#over };
     const entry = new URL("../../bin/service-thread.js", import.meta.url);
     // The loaders of the application are for its own modules.
     const worker = new Worker(entry, { workerData: task, execArgv: [] });
@@ -63,7 +67,7 @@ export class ServiceThread {
         () => undefined,
         () => StoreLock.releaseOf(thread),
       )
-      .finally(() => ServiceThread.#threads.delete(place.lock));
+      .finally(() => this.#forget());
   }
 
   /**
@@ -79,6 +83,7 @@ export class ServiceThread {
     }
     if (thread === undefined) {
       thread = new ServiceThread(place);
+      if (ServiceThread.#threads.size === 0) process.on("exit", ServiceThread.#closeAll);
       ServiceThread.#threads.set(place.lock, thread);
     }
     thread.#uses++;
@@ -97,6 +102,21 @@ export class ServiceThread {
     this.#worker.ref();
     this.#worker.postMessage("close");
   }
+
+  #forget(): void {
+    ServiceThread.#threads.delete(this.#place.lock);
+    if (ServiceThread.#threads.size === 0) process.off("exit", ServiceThread.#closeAll);
+  }
+
+  /**
+   * Nothing runs any more but the threads themselves. One that was cut off in a call of the store's binding would end the process by a
+   * signal.
+   */
+  static readonly #closeAll = (): void => {
+    const threads = [...ServiceThread.#threads.values()];
+    for (const thread of threads) thread.#worker.postMessage("close");
+    for (const thread of threads) Atomics.wait(thread.#over, 0, 0, serviceLimits.exitMs);
+  };
 
   /** Resolves when the service has closed the store, at once where others use it here. */
   async released(): Promise<void> {

@@ -9,6 +9,8 @@ export const serviceLimits = {
   predecessorPollMs: 10,
   /** How long requests under way, and then the store, may take when the service is told to end. */
   stopMs: 10_000,
+  /** How long a process that ends waits for the service in a thread of it: for its requests, and for its store. */
+  exitMs: 20_000,
   /** The log is begun anew at this size; the one before is kept beside it. */
   logBytes: 8 * 1024 * 1024,
   /** Longest text of one field of the log. */

@@ -68,6 +68,7 @@ class Service {
   /** Connected before the engine was there. */
   #early: Socket[] = [];
   #connections: Connections | undefined;
+  #starting: Promise<void> | undefined;
   #engine: Engine | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #isEnding = false;
@@ -84,17 +85,15 @@ class Service {
 
   async run(): Promise<number> {
     if (isMainThread) this.#runAsProcess();
-    this.#options.signal?.addEventListener("abort", () => this.#end("closed", 0), { once: true });
+    const { signal } = this.#options;
+    signal?.addEventListener("abort", () => this.#end("closed", 0), { once: true });
+    if (signal?.aborted === true) this.#end("closed", 0);
     // Of a thread, these are its own.
     process.on("uncaughtException", (error) => this.#fail(error));
     process.on("unhandledRejection", (error) => this.#fail(error));
     process.removeAllListeners("warning");
     process.on("warning", (warning) => this.#log.write("warn", "warning", { warning }));
-    try {
-      await this.#start();
-    } catch (error) {
-      this.#fail(error);
-    }
+    this.#starting = this.#start().catch((error: unknown) => this.#fail(error));
     return await this.#ended;
   }
 
@@ -106,12 +105,17 @@ class Service {
   }
 
   async #start(): Promise<void> {
+    if (this.#isEnding) return;
     const { location, socket } = this.#place;
     this.#connections = await Connections.listen(socket, {
       opened: (client) => this.#opened(client),
       failed: (error) => this.#log.write("debug", "connection_failed", { error }),
       idle: () => this.#idle(),
     });
+    if (this.#isEnding) {
+      this.#connections.stopListening();
+      return;
+    }
     this.#log.write("info", "listening", { location, sinceStartMs: this.#sinceStartMs() });
     this.#options.listening?.(this.#place);
     const { Engine } = await import("./engine.js");
@@ -161,13 +165,15 @@ class Service {
     });
   }
 
-  /** Finishes what is under way, then closes the store; each within its time. Gives whether all went well. */
+  /** Finishes what is under way, its start included, then closes the store; each within its time. Gives whether all went well. */
   async #close(): Promise<boolean> {
     this.#connections?.stopListening();
+    // Not in the middle of loading code: a thread that ended there would take its process along.
+    const started = await this.#within("start", this.#starting);
     const answered = await this.#within("requests", this.#engine?.finishRequests());
     this.#connections?.cutAll();
     const closed = await this.#within("store", this.#engine?.close());
-    return answered && closed;
+    return started && answered && closed;
   }
 
   async #within(what: string, work: Promise<void> | undefined): Promise<boolean> {
