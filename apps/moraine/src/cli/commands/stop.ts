@@ -13,7 +13,11 @@ export function addStop(program: Command, context: Context): void {
       const { stopService } = await import("@moraine/extension");
       const pid = await stopService(store);
       if (options.json === true) printJson(context, { pid: pid ?? null });
-      else printLine(context, pid === undefined ? "No service runs for that store." : `The service of process ${pid} has ended.`);
+      else
+        printLine(
+          context,
+          pid === undefined ? "No service runs for that store." : `The service of process ${pid} has ended.`,
+        );
     });
   withCommonOptions(command, "moraine stop .moraine/demo/store");
 }
