@@ -40,6 +40,8 @@ interface PendingWrite {
   applied: Promise<bigint> | null;
   /** Ends the wait for durability on an engine. */
   abort: (reason: Error) => void;
+  /** A later batch was found durable on the engine that this one was applied to before it: so is this one. */
+  covered: boolean;
 }
 
 /**
@@ -134,7 +136,7 @@ export class SlateWriter implements WritableStore {
     // When a recovery is under way or due, it applies this batch, after the older ones.
     const held = !this.#steady;
     const applied = held ? null : this.#apply(engine, batch);
-    const pending: PendingWrite = { batch, engine, applied, abort: () => undefined };
+    const pending: PendingWrite = { batch, engine, applied, abort: () => undefined, covered: false };
     const acknowledged = this.#acknowledge(pending, held).finally(() => this.#pending.delete(pending));
     this.#pending.set(pending, acknowledged);
     return acknowledged;
@@ -167,13 +169,17 @@ export class SlateWriter implements WritableStore {
       const began = this.#guard.moment();
       try {
         const sequence = await this.#durable(pending);
+        if (pending.covered) return { sequence };
         // Also not while a recovery is under way, which is about to apply the older batches again, over this one.
         if (this.#isInUse(engine)) {
           this.#guard.confirm(began);
+          this.#coverOlder(pending);
           this.#checkpointIfDue(engine);
           return { sequence };
         }
       } catch (error) {
+        // What ended the wait is no news of a batch that is durable.
+        if (pending.covered && pending.applied !== null) return { sequence: await pending.applied };
         // An engine that was replaced fails whatever it had under way; the recovery has applied the batch again.
         if (this.#isInUse(engine)) throw this.#writeFailed(error, "a write failed");
       }
@@ -187,6 +193,17 @@ export class SlateWriter implements WritableStore {
     );
   }
 
+  /**
+   * Older batches that were applied to the same engine are durable with the one that is about to be acknowledged. They may not know it
+   * yet, as each waits for a flush of its own; a recovery must not apply them again, over the newer one.
+   */
+  #coverOlder(acknowledged: PendingWrite): void {
+    for (const pending of this.#pending.keys()) {
+      if (pending === acknowledged) return;
+      if (pending.engine === acknowledged.engine && pending.applied !== null) pending.covered = true;
+    }
+  }
+
   /** Settles when the batch is durable on its engine, when that takes too long, or when the engine or the handle ends. */
   #durable(pending: PendingWrite): Promise<bigint> {
     const { engine } = pending;
@@ -198,7 +215,7 @@ export class SlateWriter implements WritableStore {
       const done = (async () => {
         if (pending.applied === null) throw new Error("a batch that waited for a recovery was not applied by it");
         const sequence = await pending.applied;
-        await engine.durable(sequence);
+        if (!pending.covered) await engine.durable(sequence);
         return sequence;
       })();
       done.then(resolve, reject).finally(() => {
@@ -314,6 +331,8 @@ export class SlateWriter implements WritableStore {
    */
   #applyAgain(engine: Engine): void {
     let left = [...this.#pending.keys()];
+    for (const pending of left) if (pending.covered) pending.abort(reopened());
+    left = left.filter((pending) => !pending.covered);
     while (left.length > 0) {
       const { combined, batch } = combineBatches(left.map((pending) => pending.batch));
       const applied = this.#apply(engine, batch);

@@ -152,3 +152,14 @@ test("a snapshot holds what was acknowledged before it, and its reads are of its
   // Otherwise the cache was not looked at.
   expect(known).toBeGreaterThan(1000);
 });
+
+test("a recovery never applies a batch again over a newer one that was acknowledged", async () => {
+  // Two batches of one recovery are acknowledged by flushes that follow each other, the newer one first, and then comes a stall.
+  const schedule = { seed: 2_117_109_003, path: "75", numRuns: 1, endOnFailure: true };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 300, maxLength: 500 }), async (steps) => {
+      await new Run().make(steps);
+    }),
+    schedule,
+  );
+});
