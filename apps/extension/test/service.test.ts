@@ -172,12 +172,14 @@ describe("an idle service", () => {
     for (let round = 0; round < 5; round++) {
       const service = folder.serve(["--auto", "--idle-timeout", "0.05"]);
       await service.listening;
-      for (let reached = true; reached;) {
+      let reached = true;
+      // Each time a little longer, until nobody is there any more.
+      for (let awayMs = 40 + round; reached; awayMs += 2) {
         const connection = await connect(folder).catch(() => undefined);
         reached = connection !== undefined;
         await connection?.ask("status_report", { type: "status" });
         connection?.wire.close();
-        await wait(40 + 5 * round);
+        await wait(awayMs);
       }
       expect(await service.ended).toBe(0);
     }
