@@ -1,16 +1,13 @@
 // What indexes give in SQL is what a scan gives: for every type and order, inlined and in files, by every read.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { extensionAvailable } from "./support/available.js";
-import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
+import { openTestLake, type TestDuckDb } from "./support/duckdb.js";
 import { expectIndex, rowIds } from "./support/expect-index.js";
 
 let db: TestDuckDb;
 
 beforeAll(async () => {
-  if (!extensionAvailable) return;
-  db = await openTestDuckDb();
-  await db.attach();
-  await db.run("USE lake");
+  if (extensionAvailable) db = await openTestLake();
 });
 afterAll(async () => {
   if (extensionAvailable) await db.close();

@@ -1,7 +1,7 @@
 // Rows that move keep their ids, so that indexes stay as they are: through flush, merge, rewrite, expiry and cleanup.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { extensionAvailable } from "./support/available.js";
-import { openTestDuckDb, type TestDuckDb } from "./support/duckdb.js";
+import { openTestLake, type TestDuckDb } from "./support/duckdb.js";
 import { expectIndex, rowIds } from "./support/expect-index.js";
 
 const flush = "CALL ducklake_flush_inlined_data('lake')";
@@ -13,10 +13,7 @@ const expire = `CALL ducklake_expire_snapshots('lake', older_than => now());
 let db: TestDuckDb;
 
 beforeAll(async () => {
-  if (!extensionAvailable) return;
-  db = await openTestDuckDb();
-  await db.attach();
-  await db.run("USE lake");
+  if (extensionAvailable) db = await openTestLake();
 });
 afterAll(async () => {
   if (extensionAvailable) await db.close();

@@ -81,3 +81,11 @@ export async function openTestDuckDb(settings: Readonly<Record<string, string>> 
   await connection.run(`LOAD ${literal(extensionFile())}`);
   return new TestDuckDb(instance, connection, folder);
 }
+
+/** The same with a lake attached as `lake` and made current. */
+export async function openTestLake(): Promise<TestDuckDb> {
+  const db = await openTestDuckDb();
+  await db.attach();
+  await db.run("USE lake");
+  return db;
+}
