@@ -143,6 +143,7 @@ export class LakeService {
       if (isRetry) await lake.floor.claim(attachment);
       else lake.floor.release(attachment);
       await followLake(lake, attachment, request.revision, send);
+      if (isRetry) lake.floor.prolong(attachment);
       if (this.#attachments.size === 1) lake.caughtUp();
       // It may have ended while it was answered, and its pins with it.
       if (!this.#attachments.has(attachment.id)) attachment.releaseBelow(undefined);
@@ -159,15 +160,15 @@ export class LakeService {
     const { base, changes } = request;
     const schema = schemaOf(changes) ?? attachment.schema ?? defaultMetadataSchema;
     const lake = named(this.#lakes, schema);
+    const work = async (): Promise<bigint> =>
+      base === undefined || makesLake(changes)
+        ? await this.#create(attachment, schema, request)
+        : await this.#commit(this.#required(lake, schema), attachment, { ...request, base }, signal);
     try {
-      await lake?.floor.pass(attachment);
-      if (base === undefined || makesLake(changes)) return await this.#create(attachment, schema, request);
-      return await this.#commit(this.#required(lake, schema), attachment, { ...request, base }, signal);
+      return await (lake === undefined ? work() : lake.floor.commit(attachment, work));
     } catch (error) {
       attachment.wasRefused = error instanceof CommitConflictError;
       throw error;
-    } finally {
-      lake?.floor.release(attachment);
     }
   }
 

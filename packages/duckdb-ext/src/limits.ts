@@ -16,8 +16,8 @@ export const followLogRevisions = 4_096;
 /** How long a `Follow` waits for the steps of a commit that has landed to be worked out, before it loads everything. */
 export const followWaitMs = 5_000;
 
-/** How long a client that repeats a refused commit keeps the commits of others waiting. */
-export const retryFloorMs = 1_000;
+/** How long a client that repeats a refused commit keeps the commits of others waiting until its own comes. */
+export const retryFloorMs = 2_000;
 
 /** How often a `Follow` looks for a cut of the very revision that it answers with. */
 export const pinAttempts = 3;

@@ -2,65 +2,102 @@ import { retryFloorMs } from "./limits.js";
 
 /**
  * Lets a client whose commit was refused as stale repeat it before others commit, so that a slow transaction is not overtaken
- * for ever. It has the floor from the moment at which it begins again until it has committed, given up, or used up its time.
+ * for ever. It has the floor from the moment at which it begins again until its commit is answered, or until it has given up,
+ * gone, or let its time pass without a commit.
  */
 export class RetryFloor<Client> {
   readonly #mostMs: number;
   #holder: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Who waits, the longest first: to repeat a commit, or to make one. */
-  readonly #claims: Waiter<Client>[] = [];
-  #commits: Waiter<Client>[] = [];
+  /** Clients whose commit is under way, once for each of their commits. */
+  readonly #committing: (Client | undefined)[] = [];
+  /** Who waits to repeat a commit, the longest first. */
+  readonly #claims: { readonly client: Client; readonly resolve: () => void }[] = [];
+  /** Wakes who waits to make one. */
+  #commits: (() => void)[] = [];
+  /** Holders that wait for the commits of others that were under way when they got the floor. */
+  #quiet: (() => void)[] = [];
 
   constructor(mostMs: number = retryFloorMs) {
     this.#mostMs = mostMs;
   }
 
-  /** A client begins a refused commit again. Resolves when it has the floor. */
+  /**
+   * A client begins a refused commit again. Resolves when it has the floor and no commit of another is under way, as that one
+   * would overtake it too.
+   */
   async claim(client: Client): Promise<void> {
     if (this.#holder === client) this.release(client);
-    if (this.#holder === undefined) {
-      this.#give(client);
-      return;
+    if (this.#holder === undefined) this.#holder = client;
+    else await new Promise<void>((resolve) => this.#claims.push({ client, resolve }));
+    while (this.#holder === client && this.#committing.some((other) => other !== client)) {
+      await new Promise<void>((resolve) => this.#quiet.push(resolve));
     }
-    await new Promise<void>((resolve) => this.#claims.push({ client, resolve }));
+    this.prolong(client);
   }
 
-  /** A client is about to commit. Resolves when nobody else has the floor. */
+  /** The client can go on only now: its time begins. */
+  prolong(client: Client): void {
+    if (this.#holder !== client) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#end(), this.#mostMs);
+  }
+
+  /** Commits once nobody else has the floor. The floor is free afterwards, if it was this client's. */
+  async commit<T>(client: Client, work: () => Promise<T>): Promise<T> {
+    // Nothing may come between the last look and the note that a commit is under way.
+    while (this.#isWithAnother(client)) await this.#change();
+    // Its time is for beginning again. However long the commit itself takes, it is not overtaken.
+    if (this.#holder === client) clearTimeout(this.#timer);
+    this.#committing.push(client);
+    try {
+      return await work();
+    } finally {
+      this.#committing.splice(this.#committing.indexOf(client), 1);
+      this.#endWaits();
+      this.release(client);
+    }
+  }
+
+  /** Resolves when nobody else has the floor. */
   async pass(client: Client | undefined): Promise<void> {
-    while (this.#holder !== undefined && this.#holder !== client) {
-      await new Promise<void>((resolve) => this.#commits.push({ client, resolve }));
-    }
+    while (this.#isWithAnother(client)) await this.#change();
   }
 
-  /** The client has committed, given up, or gone. */
+  /** The client has given up, or gone. */
   release(client: Client): void {
     const waiting = this.#claims.findIndex((waiter) => waiter.client === client);
     if (waiting >= 0) for (const { resolve } of this.#claims.splice(waiting, 1)) resolve();
     if (this.#holder === client) this.#end();
   }
 
-  #give(client: Client): void {
-    this.#holder = client;
-    this.#timer = setTimeout(() => this.#end(), this.#mostMs);
+  #isWithAnother(client: Client | undefined): boolean {
+    return this.#holder !== undefined && this.#holder !== client;
+  }
+
+  /** Resolves when the floor is free. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#commits.push(resolve));
   }
 
   #end(): void {
     clearTimeout(this.#timer);
     this.#holder = undefined;
+    this.#endWaits();
     const next = this.#claims.shift();
     if (next !== undefined) {
-      this.#give(next.client as Client);
+      this.#holder = next.client;
       next.resolve();
       return;
     }
     const commits = this.#commits;
     this.#commits = [];
-    for (const { resolve } of commits) resolve();
+    for (const resolve of commits) resolve();
   }
-}
 
-interface Waiter<Client> {
-  readonly client: Client | undefined;
-  readonly resolve: () => void;
+  #endWaits(): void {
+    const quiet = this.#quiet;
+    this.#quiet = [];
+    for (const resolve of quiet) resolve();
+  }
 }

@@ -1,6 +1,7 @@
-import { CorruptionError, type IndexKeys, InvalidArgumentError } from "@moraine/codec";
+import { type IndexKeys, InvalidArgumentError } from "@moraine/codec";
 import { absent, type BatchBuilder, nextTurn, type ReadView, type WriteBatch } from "@moraine/store";
 import { AbsenceSearch } from "./absence-search.js";
+import { eachCountedKey, isCounted } from "./counted-entries.js";
 import { checkCommitSize, type IndexChange, keyStartOf } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
 import { uniquenessProbeKeys, uniquenessProbeWindowKeys } from "./limits.js";
@@ -12,7 +13,7 @@ import { probedLists, type ProbedList } from "./probed-lists.js";
 import { highWord, lowWord, readWord, rowIdBytes } from "./row-id-words.js";
 import { partsSideBySide } from "./side-by-side.js";
 import { atOnce, inTurns, sliced, type Slices } from "./slices.js";
-import { indexKeyPrefixBytes } from "./stored-row-ids.js";
+import { indexKeyPrefixBytes, wrongValue } from "./stored-row-ids.js";
 import type { UniquenessFilters } from "./uniqueness-filters.js";
 import { valueKeys } from "./written-keys.js";
 
@@ -71,9 +72,9 @@ export class CommitPlanner {
   }
 
   /**
-   * Reads the stored state of every value-keyed entry that the changes add, or remove under guard, and that is not known
-   * yet. Give it the changes of all members at once: their keys then share windows. When reading fails nothing is kept
-   * of the failed parts and the call can be repeated.
+   * Reads the stored state of every value-keyed entry that the changes add, or remove under guard, and of every counted one,
+   * where it is not known yet. Give it the changes of all members at once: their keys then share windows. When reading fails
+   * nothing is kept of the failed parts and the call can be repeated.
    *
    * Check each member with `checkCommitSize` first: this call reads for whatever it is given.
    */
@@ -90,6 +91,7 @@ export class CommitPlanner {
         this.#request(indexId, keys, requested);
         requests.push({ indexId, first, last: requested.length });
       }
+      this.#requestCounted(changes, requested);
       await this.#probeRequested(requested);
       if (this.#filters !== undefined) noteMisses(this.#filters, this.#keys, requests, requested);
     } finally {
@@ -339,6 +341,16 @@ export class CommitPlanner {
     }
   }
 
+  /** Counted entries are never read ahead: there are few of them. */
+  #requestCounted(changes: readonly IndexChange[], requested: number[]): void {
+    eachCountedKey(changes, (data, start, end) => {
+      const key = this.#keys.findOrAdd(data, start, end);
+      if (this.#keys.states[key] !== keyState.unknown) return;
+      this.#keys.states[key] = keyState.requested;
+      requested.push(key);
+    });
+  }
+
   #probeRequested(requested: readonly number[]): Promise<void> {
     const parts = { partKeys: uniquenessProbeKeys, windowKeys: uniquenessProbeWindowKeys };
     return partsSideBySide(requested.length, parts, (first, last) => this.#probePart(requested, first, last));
@@ -371,12 +383,15 @@ export class CommitPlanner {
         this.#report.misses++;
         continue;
       }
-      if (length !== rowIdBytes) {
-        throw new CorruptionError(`a value-keyed index entry holds ${length} bytes in place of ${rowIdBytes}`);
+      if (length === 0 && isCounted(keyBytes, table.keyStart(key))) {
+        rowWords[key * 2 + highWord] = 0;
+        rowWords[key * 2 + lowWord] = 1;
+      } else {
+        if (length !== rowIdBytes) throw wrongValue(length, rowIdBytes);
+        const offset = values.offsets[i - first]!;
+        rowWords[key * 2 + highWord] = readWord(values.data, offset);
+        rowWords[key * 2 + lowWord] = readWord(values.data, offset + 4);
       }
-      const offset = values.offsets[i - first]!;
-      rowWords[key * 2 + highWord] = readWord(values.data, offset);
-      rowWords[key * 2 + lowWord] = readWord(values.data, offset + 4);
       states[key] = keyState.present;
       this.#report.hits++;
     }

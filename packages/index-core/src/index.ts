@@ -12,6 +12,7 @@ export { type PlannerReport } from "./planner-report.js";
 export { type HolderState, type PlannedEntries, type PoisonedIndex } from "./planned-entries.js";
 export { lookup, lookupMany, type LookupReport } from "./lookup.js";
 export { collectNulls, collectRange, lookupNulls, lookupRange, type RangeOptions } from "./range.js";
+export { firstProvisionalRowId } from "./counted-entries.js";
 export { countProbed } from "./probed-lists.js";
 export { shiftRowIds } from "./shift-row-ids.js";
 export { findDeadIndexes, sweepIndex, type SweepStep } from "./sweep.js";

@@ -2,11 +2,12 @@ import { type IndexKeys, InvalidArgumentError } from "@moraine/codec";
 import type { AbsenceSearch } from "./absence-search.js";
 import type { AbsentSpans } from "./absent-spans.js";
 import { Collisions } from "./collisions.js";
+import { countedEntries, isProvisional } from "./counted-entries.js";
 import { type IndexChange, keyStartOf } from "./index-change.js";
 import type { KeyTable } from "./key-table.js";
 import { keyState, MemberLog } from "./planned-entries.js";
 import { quotedName } from "./quoted-name.js";
-import { rowIdWords } from "./row-id-words.js";
+import { lowWord, rowIdWords } from "./row-id-words.js";
 import { sliced, type Slices } from "./slices.js";
 
 /** Numbers of the keys of lists that are in the table already, by the lists' `ends`. */
@@ -19,6 +20,7 @@ interface DecidedList {
   readonly rowWords: Uint32Array;
   readonly spans: AbsentSpans | undefined;
   readonly numbers: Uint32Array | undefined;
+  readonly counted: ReadonlySet<number> | undefined;
   /** Entries of the list that are stored under no value. */
   readonly blind: number[];
 }
@@ -62,11 +64,12 @@ export class MemberDecisions {
   }
 
   *#decideRemovals(change: IndexChange, removals: IndexKeys, log: MemberLog): Slices<undefined> {
-    if (!change.layout.unique) {
+    const counted = countedEntries(removals);
+    if (!change.layout.unique && counted === undefined) {
       log.blindRemovals.push({ keys: removals, rows: null });
       return;
     }
-    const list = this.#listOf(change, removals);
+    const list = this.#listOf(change, removals, counted);
     for (const [first, last] of sliced(removals.count)) {
       this.#remove(list, first, last, log);
       yield last - first;
@@ -75,11 +78,12 @@ export class MemberDecisions {
   }
 
   *#decideAdditions(change: IndexChange, additions: IndexKeys, log: MemberLog): Slices<undefined> {
-    if (!change.layout.unique) {
+    const counted = countedEntries(additions);
+    if (!change.layout.unique && counted === undefined) {
       log.blindAdditions.push({ keys: additions, rows: null });
       return;
     }
-    const list = this.#listOf(change, additions);
+    const list = this.#listOf(change, additions, counted);
     const collisions = new Collisions(change);
     for (const [first, last] of sliced(additions.count)) {
       this.#add(list, first, last, log, collisions);
@@ -89,13 +93,14 @@ export class MemberDecisions {
     if (collisions.found !== null) log.poisoned.push(collisions.found);
   }
 
-  #listOf(change: IndexChange, keys: IndexKeys): DecidedList {
+  #listOf(change: IndexChange, keys: IndexKeys, counted: Uint32Array | undefined): DecidedList {
     return {
       change,
       keys,
       rowWords: rowIdWords(keys.rowIds),
       spans: this.#absence.spansOf(change.layout.indexId),
       numbers: this.#numbers.get(keys.ends),
+      counted: counted === undefined ? undefined : new Set(counted),
       blind: [],
     };
   }
@@ -117,6 +122,8 @@ export class MemberDecisions {
           state === keyState.present &&
           (rowWords[key * 2] !== removedWords[i * 2] || rowWords[key * 2 + 1] !== removedWords[i * 2 + 1]);
         if (!another && state !== keyState.absent) states[key] = keyState.absent;
+      } else if (list.counted?.has(i) === true) {
+        this.#count(list, start, end, -1, log);
       } else {
         blind.push(i);
       }
@@ -135,7 +142,9 @@ export class MemberDecisions {
         const { states, rowWords } = this.#keys;
         const state = states[key]!;
         if (state === keyState.present) {
-          if (rowWords[key * 2] === addedWords[i * 2] && rowWords[key * 2 + 1] === addedWords[i * 2 + 1]) {
+          const same = rowWords[key * 2] === addedWords[i * 2] && rowWords[key * 2 + 1] === addedWords[i * 2 + 1];
+          // A row id that several rows may have does not make a row the holder.
+          if (same && !isProvisional(addedWords, i)) {
             this.#claimedBy[key] = log.member;
           } else {
             const claimedBy = this.#claimedBy[key];
@@ -150,11 +159,26 @@ export class MemberDecisions {
           rowWords[key * 2 + 1] = addedWords[i * 2 + 1]!;
           this.#claimedBy[key] = log.member;
         }
+      } else if (list.counted?.has(i) === true) {
+        this.#count(list, start, end, 1, log);
       } else {
         blind.push(i);
       }
       start = end;
     }
+  }
+
+  /** One row more or less for an entry that stands for any number of them. */
+  #count({ change, keys }: DecidedList, start: number, end: number, by: 1 | -1, log: MemberLog): void {
+    const key = this.#keys.findOrAdd(keys.data, start, end);
+    this.#touch(key, log);
+    const { states, rowWords } = this.#keys;
+    const state = states[key]!;
+    if (state !== keyState.absent && state !== keyState.present) throw notProbed(change);
+    // Where there is none, there is none to take out.
+    const rows = Math.max(0, (state === keyState.present ? rowWords[key * 2 + lowWord]! : 0) + by);
+    states[key] = rows === 0 ? keyState.absent : keyState.present;
+    rowWords[key * 2 + lowWord] = rows;
   }
 
   /** Notes the key's state before this member in its log. */

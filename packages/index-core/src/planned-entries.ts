@@ -1,5 +1,6 @@
 import type { IndexKeys } from "@moraine/codec";
 import type { BatchBuilder } from "@moraine/store";
+import { isCounted } from "./counted-entries.js";
 import { keyBytesOf, keyStartOf } from "./index-change.js";
 import type { KeyTable } from "./key-table.js";
 import { highWord, lowWord, rowIdBytes, writeWord } from "./row-id-words.js";
@@ -37,7 +38,10 @@ export interface BlindEntries {
   readonly rows: Uint32Array | null;
 }
 
-/** What is known of a value-keyed entry: nothing, that a read of it is under way, or what the store and the members accepted so far say. */
+/**
+ * What is known of an entry whose stored state decides: nothing, that a read of it is under way, or what the store and the members
+ * accepted so far say. One that is present has a row id in the table, or, where it is counted, a number of rows.
+ */
 export const keyState = { unknown: 0, requested: 1, absent: 2, present: 3 } as const;
 
 const initialKeys = 16;
@@ -46,7 +50,7 @@ const putAction = 1;
 const deleteAction = 2;
 
 /**
- * The value-keyed entries that one member has touched, each with its state before: what it takes to undo the member, and,
+ * The value-keyed and the counted entries that one member has touched, each with its state before: what it takes to undo the member, and,
  * compared with the state after, what has to be written. An entry that ends as it began is not written at all.
  */
 export class MemberLog implements PlannedEntries {
@@ -123,7 +127,7 @@ export class MemberLog implements PlannedEntries {
     for (const entries of this.blindAdditions) this.#puts += this.#measureBlind(entries);
   }
 
-  /** Appends the writes: value-keyed entries once each, then blind removals, then blind additions, so that a put wins. */
+  /** Appends the writes: entries that were decided once each, then blind removals, then blind additions, so that a put wins. */
   *appendTo(batch: BatchBuilder, table: KeyTable): Slices<undefined> {
     const actions = this.#actions;
     const rowWords = this.#rowWordsAfter;
@@ -157,7 +161,7 @@ export class MemberLog implements PlannedEntries {
         after[i * 2] = low;
         after[i * 2 + 1] = high;
         this.#puts++;
-        this.#bytes += table.keyEnd(key) - table.keyStart(key) + rowIdBytes;
+        this.#bytes += table.keyEnd(key) - table.keyStart(key) + valueBytes(table, key, low);
       } else if (states[key] === keyState.absent && before !== keyState.absent) {
         actions[i] = deleteAction;
         this.#deletes++;
@@ -183,9 +187,10 @@ export class MemberLog implements PlannedEntries {
         batch.deleteRange(keyBytes, table.keyStart(key), table.keyEnd(key));
         continue;
       }
+      const low = rowWords[i * 2 + lowWord]!;
       writeWord(value, 0, rowWords[i * 2 + highWord]!);
-      writeWord(value, 4, rowWords[i * 2 + lowWord]!);
-      batch.putRange(keyBytes, table.keyStart(key), table.keyEnd(key), value, 0, rowIdBytes);
+      writeWord(value, 4, low);
+      batch.putRange(keyBytes, table.keyStart(key), table.keyEnd(key), value, 0, valueBytes(table, key, low));
     }
   }
 
@@ -212,6 +217,11 @@ export class MemberLog implements PlannedEntries {
 }
 
 const noValue = new Uint8Array(0);
+
+/** Bytes of an entry's value: a row id, or a number of rows where it is not one. */
+function valueBytes(table: KeyTable, key: number, low: number): number {
+  return low === 1 && isCounted(table.keyBytes, table.keyStart(key)) ? 0 : rowIdBytes;
+}
 
 /** Visits entries of a list in slices. `rows`: which of them; `null`: all. */
 function* eachSlice(keys: IndexKeys, rows: Uint32Array | null, visit: (entry: number) => void): Slices<undefined> {

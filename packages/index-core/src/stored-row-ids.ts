@@ -18,7 +18,8 @@ export function appendRowId(block: RowBlock, row: number, shape: EntryShape, int
     into.appendBytes(block.data, keyEnd);
     return;
   }
-  if (valueEnd !== keyEnd) throw wrongValue(valueEnd - keyEnd, 0);
+  // A number of rows says nothing to a reader: all of them have that row id.
+  if (valueEnd !== keyEnd && valueEnd - keyEnd !== rowIdBytes) throw wrongValue(valueEnd - keyEnd, 0);
   if (keyEnd - keyStart <= indexKeyPrefixBytes + rowIdBytes) {
     throw new CorruptionError(`an index entry with a row id in its key has a key of only ${keyEnd - keyStart} bytes`);
   }

@@ -1,5 +1,6 @@
 import { type IndexKeys, type IndexLayout, indexPrefix, InvalidArgumentError, prefixEnd } from "@moraine/codec";
 import type { ReadView } from "@moraine/store";
+import { countedEntries, isCounted } from "./counted-entries.js";
 import { keyStartOf } from "./index-change.js";
 import { KeyTable } from "./key-table.js";
 import { scanBlockRows } from "./limits.js";
@@ -16,7 +17,10 @@ export interface IndexVerification {
   readonly missing: number;
   /** Entries that no live row requires. */
   readonly dead: number;
-  /** Value-keyed entries under a required value that name another row. Neither missing nor dead. */
+  /**
+   * Value-keyed entries under a required value that name another row, and counted entries that stand for another number of rows
+   * than require them. Neither missing nor dead.
+   */
   readonly mismatched: number;
 }
 
@@ -26,7 +30,7 @@ const state = { unseen: 0, matched: 1, mismatched: 2, missing: 3 } as const;
  * Compares what an index holds with the entries recomputed from live rows, given in any number of lists. The stored
  * entries are held in memory, keys and row ids in flat buffers; so are required entries that are not stored.
  *
- * An entry given twice counts once. When two rows require one value of a unique index, the row that the entry does not
+ * An entry given twice counts once, unless its row id is one that several rows may have: then it is to stand for two rows. When two rows require one value of a unique index, the row that the entry does not
  * name counts as mismatched (specification, "Verification").
  */
 export async function verifyIndex(
@@ -57,11 +61,14 @@ async function loadStored(view: ReadView, indexId: bigint, shape: "unique" | "mu
     for (let row = 0, start = 0; row < block.count; row++) {
       const keyEnd = block.ends[2 * row]!;
       const valueEnd = block.ends[2 * row + 1]!;
-      if (valueEnd - keyEnd !== valueBytes) throw wrongValue(valueEnd - keyEnd, valueBytes);
+      const isNumber = shape === "multi" && valueEnd - keyEnd === rowIdBytes;
+      if (valueEnd - keyEnd !== valueBytes && !isNumber) throw wrongValue(valueEnd - keyEnd, valueBytes);
       const key = table.findOrAdd(block.data, start, keyEnd);
-      if (shape === "unique") {
+      if (shape === "unique" || isNumber) {
         table.rowWords[key * 2 + highWord] = readWord(block.data, keyEnd);
         table.rowWords[key * 2 + lowWord] = readWord(block.data, keyEnd + 4);
+      } else {
+        table.rowWords[key * 2 + lowWord] = 1;
       }
       start = valueEnd;
     }
@@ -74,6 +81,8 @@ class Comparison {
   readonly #stored: number;
   /** Value-keyed entries that are required for a second row: key, then row id. */
   readonly #others = new KeyTable();
+  /** By the number of a key in the table: how many rows require a counted entry. */
+  readonly #rows = new Map<number, number>();
   #expected = 0;
   #missing = 0;
   #mismatched = 0;
@@ -86,6 +95,10 @@ class Comparison {
   require(keys: IndexKeys): void {
     const table = this.#table;
     const requiredWords = rowIdWords(keys.rowIds);
+    for (const i of countedEntries(keys) ?? []) {
+      const key = table.findOrAdd(keys.data, keyStartOf(keys, i), keys.ends[i]!);
+      this.#rows.set(key, (this.#rows.get(key) ?? 0) + 1);
+    }
     for (let i = 0; i < keys.count; i++) {
       const start = keyStartOf(keys, i);
       const end = keys.ends[i]!;
@@ -119,9 +132,16 @@ class Comparison {
   }
 
   result(): IndexVerification {
-    const { states } = this.#table;
+    const { states, rowWords, keyBytes } = this.#table;
     let dead = 0;
-    for (let key = 0; key < this.#stored; key++) if (states[key] === state.unseen) dead++;
+    for (let key = 0; key < this.#stored; key++) {
+      if (states[key] === state.unseen) dead++;
+      else if (
+        isCounted(keyBytes, this.#table.keyStart(key)) &&
+        rowWords[key * 2 + lowWord] !== (this.#rows.get(key) ?? 1)
+      )
+        this.#mismatched++;
+    }
     return {
       stored: this.#stored,
       expected: this.#expected,

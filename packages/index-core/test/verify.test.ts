@@ -2,7 +2,7 @@ import { CorruptionError, InvalidArgumentError } from "@moraine/codec";
 import { BatchBuilder } from "@moraine/store";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { verifyIndex } from "../src/index.js";
+import { firstProvisionalRowId, verifyIndex } from "../src/index.js";
 import { change, commit, type IndexedRow, keysOf, layout, numberedRows, withStore } from "./support.js";
 
 const u = layout(7n, "unique", "int64");
@@ -10,6 +10,23 @@ const m = layout(8n, "multi", "int64");
 const clean = (count: number) => ({ stored: count, expected: count, missing: 0, dead: 0, mismatched: 0 });
 
 describe("verifyIndex", () => {
+  it("compares how many rows an entry stands for, where several may have one row id", async () => {
+    await withStore(async (store) => {
+      const twice = firstProvisionalRowId + 5n;
+      await commit(store, change(m, { add: [[[1n], twice]] }));
+      await commit(store, change(m, { add: [[[1n], twice]] }));
+      const rows = (times: number): IndexedRow[] => Array.from({ length: times }, () => [[1n], twice]);
+      expect(await verifyIndex(store, m, [keysOf(m, rows(2))])).toEqual(clean(1));
+      expect(await verifyIndex(store, m, [keysOf(m, rows(1)), keysOf(m, rows(1))])).toEqual(clean(1));
+      for (const times of [1, 3])
+        expect(await verifyIndex(store, m, [keysOf(m, rows(times))])).toEqual({ ...clean(1), mismatched: 1 });
+      await commit(store, change(m, { remove: rows(1) }));
+      expect(await verifyIndex(store, m, [keysOf(m, rows(1))])).toEqual(clean(1));
+      await commit(store, change(m, { remove: rows(1) }));
+      expect(await verifyIndex(store, m, [])).toEqual(clean(0));
+    });
+  });
+
   it("agrees with the rows it was built from, in any number of lists and order", async () => {
     await withStore(async (store) => {
       const rows: IndexedRow[] = [...numberedRows(0, 500), [[null], 900], [[null], 901]];

@@ -110,15 +110,13 @@ async function commit(request: MessageOf<"commit_verbs">, context: RemoteContext
   const { base, baseSnapshot, author, message, extraInfo } = request;
   const members = request.members.map((bytes) => checkMember(valueOf(bytes)));
   try {
-    await floor.pass(attachment);
-    const snapshots = await commitRecorded(catalog, { base, members, author, message, extraInfo }, signal);
-    floor.release(attachment);
+    const snapshots = await floor.commit(attachment, () =>
+      commitRecorded(catalog, { base, members, author, message, extraInfo }, signal),
+    );
     return { type: "landed", snapshots, ...(await held(await catalog.pinHead(), attachment, baseSnapshot)) };
   } catch (error) {
     if (error instanceof StaleBaseError) return { type: "stale" };
     throw error;
-  } finally {
-    floor.release(attachment);
   }
 }
 
