@@ -57,3 +57,9 @@ export const sharedFlushAttempts = 3;
 
 /** Passes that the maintenance record keeps (format.md 10.3). */
 export const maintenanceHistoryPasses = 16;
+
+/** Positions of delete files that are kept in memory for each open catalog, in bytes (eight each). */
+export const deletePositionCacheBytes = 32 * 1024 * 1024;
+
+/** Rows of one data file of which each is asked for by its key whether it was deleted; beyond it the file's deletes are read. */
+export const locatedRowsByKey = 32;

@@ -1,7 +1,17 @@
-import { MoraineError } from "@moraine/codec";
-import type { ReadView } from "@moraine/store";
+import { type EntityValue, inlineFileDeleteKey, MoraineError } from "@moraine/codec";
+import { packKeys, type ReadView, valueAt } from "@moraine/store";
+import { locatedRowsByKey } from "../engine/limits.js";
 import type { CatalogState } from "../model/state.js";
-import type { TableFiles } from "./table-files.js";
+import { holdsPosition } from "./delete-position-cache.js";
+import { FilesByRowId } from "./files-by-row-id.js";
+import { inlineFileDeletes, type TableFiles } from "./table-files.js";
+
+/** Rows that lie in one file, if they live there: where each stands in the caller's list, and its position in the file. */
+interface FileRows {
+  readonly file: EntityValue["data_file"];
+  readonly at: number[];
+  readonly positions: number[];
+}
 
 /**
  * The data file in which each row lies for certain: one whose ids follow from its first one, and in which the row's position is
@@ -19,23 +29,16 @@ export async function locateRows(
 ): Promise<(bigint | undefined)[]> {
   const found = new Array<bigint | undefined>(rowIds.length).fill(undefined);
   if (files === undefined || rowIds.length === 0) return found;
-  const order = [...rowIds.keys()].sort((a, b) => ((rowIds[a] ?? 0n) < (rowIds[b] ?? 0n) ? -1 : 1));
-  for (const file of state.list("data_file", tableId)) {
-    const start = file.rowIdStart;
-    if (start === undefined || file.recordCount === 0n) continue;
-    const end = start + file.recordCount;
-    const inside: number[] = [];
-    for (let at = firstFrom(order, rowIds, start); at < order.length; at++) {
-      const position = order[at] ?? 0;
-      if ((rowIds[position] ?? 0n) >= end) break;
-      inside.push(position);
-    }
-    if (inside.length === 0) continue;
+  const groups = groupsOf(FilesByRowId.of(state, tableId), rowIds);
+  const deleted = await deletedOneByOne(view, groups);
+  for (const [i, { file, at, positions }] of groups.entries()) {
     try {
       if (await files.embedsRowIds(state, file)) continue;
-      const dead = await files.deadPositions(state, view, file);
-      for (const at of inside) {
-        if (!dead.has(Number((rowIds[at] ?? 0n) - start))) found[at] = file.dataFileId;
+      const isDeleted = deleted[i] ?? (await inlineFileDeletes(view, file));
+      const listed = await files.listedPositions(state, file);
+      for (const [row, position] of positions.entries()) {
+        const isDead = isDeleted.has(position) || listed.some((list) => holdsPosition(list, position));
+        if (!isDead) found[at[row]!] = file.dataFileId;
       }
     } catch (error) {
       // A file that cannot be read makes rows unknown, not wrong; whoever scans it is told.
@@ -45,14 +48,38 @@ export async function locateRows(
   return found;
 }
 
-/** Where in the order the first id stands that is not below `start`. */
-function firstFrom(order: readonly number[], rowIds: readonly bigint[], start: bigint): number {
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((rowIds[order[middle] ?? 0] ?? 0n) < start) low = middle + 1;
-    else high = middle;
+function groupsOf(spans: FilesByRowId, rowIds: readonly bigint[]): FileRows[] {
+  const groups = new Map<bigint, FileRows>();
+  for (const [at, rowId] of rowIds.entries()) {
+    for (const file of spans.holding(rowId)) {
+      let group = groups.get(file.dataFileId);
+      if (group === undefined) groups.set(file.dataFileId, (group = { file, at: [], positions: [] }));
+      group.at.push(at);
+      group.positions.push(Number(rowId - (file.rowIdStart ?? 0n)));
+    }
   }
-  return low;
+  return [...groups.values()];
+}
+
+/**
+ * Which rows of each group were deleted one by one, without a delete file: by their keys, all at once. `undefined` for groups of so many
+ * rows that it is better to read all such deletes of the file.
+ */
+async function deletedOneByOne(
+  view: ReadView,
+  groups: readonly FileRows[],
+): Promise<readonly (ReadonlySet<number> | undefined)[]> {
+  const few = groups.map(({ positions }) => positions.length <= locatedRowsByKey);
+  const keys = groups.flatMap(({ file, positions }, i) =>
+    few[i] === true
+      ? positions.map((position) => inlineFileDeleteKey(file.tableId, file.dataFileId, BigInt(position)))
+      : [],
+  );
+  if (keys.length === 0) return [];
+  const values = await view.getMany(packKeys(keys));
+  let next = 0;
+  return groups.map(({ positions }, i) => {
+    if (few[i] !== true) return undefined;
+    return new Set(positions.filter(() => valueAt(values, next++) !== undefined));
+  });
 }

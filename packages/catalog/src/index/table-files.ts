@@ -21,11 +21,13 @@ import { rangeOfPrefix } from "../engine/load-state.js";
 import type { ColumnNames } from "../inline/column-names.js";
 import type { CatalogReader } from "../model/state.js";
 import type { Origin } from "../remembered.js";
+import { DeletePositionCache } from "./delete-position-cache.js";
 
 /** Gives the data and delete files of a table in the form in which they are read. */
 export class TableFiles {
   readonly #stores: DataStoreSet;
   readonly #footers = new FooterCache();
+  readonly #deletePositions = new DeletePositionCache();
 
   constructor(stores: DataStoreSet) {
     this.#stores = stores;
@@ -108,34 +110,49 @@ export class TableFiles {
     file: EntityValue["data_file"],
     unlisted: Iterable<number> = [],
   ): Promise<Set<number>> {
-    const target = this.source(reader, file);
     const dead = await inlineFileDeletes(view, file);
     for (const position of unlisted) dead.delete(position);
-    for (const deleteFile of reader.deleteFilesOf(file.tableId, file.dataFileId)) {
-      const { store, path } = this.#stores.resolve(
-        this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative),
-      );
-      // DuckLake's are a bare vector, without what a Puffin file begins and ends with.
-      if (deleteFile.format === "puffin") {
-        throw new UnsupportedError(`file ${path} holds a deletion vector`, {
-          remedy:
-            "Set the option write_deletion_vectors to false and rewrite the data files, or drop the table's indexes.",
-        });
-      }
-      const positions = await readDeletePositions(
+    for (const positions of await this.listedPositions(reader, file))
+      for (const position of positions) dead.add(position);
+    return dead;
+  }
+
+  /** Positions of a data file's rows that each of its live delete files names, ascending. */
+  async listedPositions(reader: CatalogReader, file: EntityValue["data_file"]): Promise<readonly Float64Array[]> {
+    const deleteFiles = reader.deleteFilesOf(file.tableId, file.dataFileId);
+    return await Promise.all(deleteFiles.map((deleteFile) => this.#positionsIn(reader, file, deleteFile)));
+  }
+
+  async #positionsIn(
+    reader: CatalogReader,
+    file: EntityValue["data_file"],
+    deleteFile: EntityValue["delete_file"],
+  ): Promise<Float64Array> {
+    const { store, path } = this.#stores.resolve(
+      this.pathOf(reader, file.tableId, deleteFile.path, deleteFile.pathIsRelative),
+    );
+    // DuckLake's are a bare vector, without what a Puffin file begins and ends with.
+    if (deleteFile.format === "puffin") {
+      throw new UnsupportedError(`file ${path} holds a deletion vector`, {
+        remedy:
+          "Set the option write_deletion_vectors to false and rewrite the data files, or drop the table's indexes.",
+      });
+    }
+    const { fileSizeBytes, deleteCount, footerSize, encryptionKey } = deleteFile;
+    const identity = JSON.stringify([store.location, path, String(fileSizeBytes), String(deleteCount)]);
+    return await this.#deletePositions.get(identity, () =>
+      readDeletePositions(
         {
           store,
           path,
-          sizeBytes: Number(deleteFile.fileSizeBytes),
-          footerSizeBytes: Number(deleteFile.footerSize),
-          encrypted: deleteFile.encryptionKey !== undefined,
-          recordCount: deleteFile.deleteCount,
+          sizeBytes: Number(fileSizeBytes),
+          footerSizeBytes: Number(footerSize),
+          encrypted: encryptionKey !== undefined,
+          recordCount: deleteCount,
         },
-        target,
-      );
-      for (const position of positions) dead.add(Number(position));
-    }
-    return dead;
+        this.source(reader, file),
+      ),
+    );
   }
 }
 
