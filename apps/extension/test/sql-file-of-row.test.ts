@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 /** What the index says of every row: its id, and how its file compares with the one in which a scan finds it. */
-async function filesOfRows(from: number, to: number): Promise<Record<string, number>> {
+async function filesOfRows(from: number, to: number): Promise<Readonly<Record<string, number>>> {
   const rows = await db.rows(`
     WITH scanned AS (SELECT rowid AS row_id, filename FROM t WHERE a BETWEEN ${from} AND ${to}),
       stored AS (FROM moraine_index_range('lake', 'main', 't', 'i', ${from}, ${to}, true, true)),
@@ -28,7 +28,9 @@ async function filesOfRows(from: number, to: number): Promise<Record<string, num
       WHEN stored.data_file_id IS NULL THEN 'unknown'
       WHEN ends_with(filename, path) THEN 'right' ELSE 'wrong' END AS verdict, count(*)
     FROM scanned FULL JOIN stored USING (row_id) LEFT JOIN files USING (data_file_id) GROUP BY ALL ORDER BY ALL`);
-  return Object.fromEntries(rows.map(([verdict, count]) => [verdict, Number(count)]));
+  const verdicts: Record<string, number> = {};
+  for (const [verdict, count] of rows) verdicts[verdict ?? ""] = Number(count);
+  return verdicts;
 }
 
 const deleteFiles = async (): Promise<number> =>
@@ -59,7 +61,7 @@ describe.skipIf(!extensionAvailable)("the data file of a row", () => {
     await db.run("UPDATE t SET b = 'moved' WHERE a % 5 = 0");
     expect(await deleteFiles()).toBeGreaterThan(0);
     const after = await filesOfRows(0, 299);
-    expect(after).toEqual({ right: expect.any(Number), unknown: expect.any(Number) });
+    expect(Object.keys(after).sort()).toEqual(["right", "unknown"]);
     expect((after["right"] ?? 0) + (after["unknown"] ?? 0)).toBe(298);
     expect(after["right"]).toBeGreaterThan(200);
     expect(await filesOfRows(10, 10)).toEqual({ unknown: 1 });

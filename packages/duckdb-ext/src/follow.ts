@@ -68,6 +68,12 @@ async function sendWay(way: readonly LoggedRevision[], send: SendFrame): Promise
 async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFrame): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const scope = await lake.catalog.reads();
+    const remembered = lake.load.find(scope.revision);
+    if (remembered !== undefined) {
+      keepOrRelease(attachment, scope, scope.revision);
+      await sendLoad(remembered, scope.revision, send);
+      return;
+    }
     const load = await lake.catalog.loadRows();
     try {
       if (load.revision !== scope.revision && attempt < pinAttempts) {
@@ -75,14 +81,23 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
         continue;
       }
       keepOrRelease(attachment, scope, load.revision);
-      await send(encodeFrame({ type: "changes_begin", full: true }));
-      for await (const frame of framesOfLoad(lake.schema, load.steps)) await send(frame);
-      await send(encodeFrame({ type: "changes_end", revision: load.revision }));
+      const frames = lake.load.through(load.revision, framesOfLoad(lake.schema, load.steps));
+      await sendLoad(frames, load.revision, send);
       return;
     } finally {
       load.release();
     }
   }
+}
+
+async function sendLoad(
+  frames: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  revision: bigint,
+  send: SendFrame,
+): Promise<void> {
+  await send(encodeFrame({ type: "changes_begin", full: true }));
+  for await (const frame of frames) await send(frame);
+  await send(encodeFrame({ type: "changes_end", revision }));
 }
 
 /** The same for a lake that is only read: there are no steps to follow, so that whatever is new is everything. */
@@ -93,9 +108,7 @@ export async function followReadOnly(lake: ReadLake, revision: bigint | undefine
       await send(encodeFrame({ type: "unchanged" }));
       return;
     }
-    await send(encodeFrame({ type: "changes_begin", full: true }));
-    for await (const frame of framesOfLoad(lake.schema, load.steps)) await send(frame);
-    await send(encodeFrame({ type: "changes_end", revision: load.revision }));
+    await sendLoad(framesOfLoad(lake.schema, load.steps), load.revision, send);
   } finally {
     load.release();
   }

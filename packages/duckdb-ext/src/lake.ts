@@ -1,6 +1,7 @@
 import type { Catalog, RemoteMethod, RowChanges, RowLoad } from "@moraine/catalog";
 import type { Attachment } from "./attachment.js";
 import { FollowLog } from "./follow-log.js";
+import { RememberedLoad } from "./remembered-load.js";
 import type { RetryFloor } from "./retry-floor.js";
 
 /** What the service needs of a catalog that it may write to. */
@@ -76,6 +77,7 @@ export class FollowedLake {
   readonly schema: string;
   readonly catalog: WritableLake;
   readonly floor: RetryFloor<Attachment>;
+  readonly load = new RememberedLoad();
   #log: FollowLog | undefined;
   #stopListening: () => void = () => undefined;
   /** Commits under way that no attachment makes. */
@@ -117,6 +119,7 @@ export class FollowedLake {
 
   async close(): Promise<void> {
     this.#stop();
+    this.load.forget();
     await this.catalog.close();
   }
 

@@ -13,6 +13,10 @@ export const frameScratchBytes = 4_096;
 export const followLogBytes = 67_108_864;
 export const followLogRevisions = 4_096;
 
+/** Frames of a full load that are kept for the next client at the same revision, in bytes for each lake, and for how long without one. */
+export const rememberedLoadBytes = 67_108_864;
+export const rememberedLoadMs = 60_000;
+
 /** How long a `Follow` waits for the steps of a commit that has landed to be worked out, before it loads everything. */
 export const followWaitMs = 5_000;
 

@@ -20,6 +20,11 @@ namespace moraine {
 
 using namespace duckdb;
 
+//! What the names of DuckLake's tables of inlined rows begin with.
+static constexpr const char *INLINED_ROWS = "ducklake_inlined_data_";
+//! The metadata table whose name begins alike.
+static constexpr const char *INLINED_TABLES = "ducklake_inlined_data_tables";
+
 Applier::Applier(AttachedDatabase &database, std::atomic<ClientContext *> &context_slot)
     : database(database), context_slot(context_slot), connection(database.GetDatabase()) {
 	auto &context = *connection.context;
@@ -58,6 +63,12 @@ void Applier::DropAll() {
 	auto &catalog = database.GetCatalog();
 	vector<DropInfo> drops;
 	for (auto &schema : catalog.GetSchemas(context)) {
+		schema.get().Scan(context, CatalogType::TABLE_ENTRY, [&](CatalogEntry &table) {
+			if (!table.internal && table.type == CatalogType::TABLE_ENTRY &&
+			    StringUtil::StartsWith(table.name, INLINED_ROWS) && table.name != INLINED_TABLES) {
+				dropped_inlined.push_back(table.GetInfo());
+			}
+		});
 		if (schema.get().name != DEFAULT_SCHEMA) {
 			if (!schema.get().internal) {
 				DropInfo drop;
@@ -112,11 +123,29 @@ void Applier::Create(SQLStatement &statement) {
 	if (info->type != CatalogType::TABLE_ENTRY) {
 		throw WireException("a statement of a load that creates neither a schema nor a table");
 	}
+	CreateTable(std::move(info));
+}
+
+void Applier::CreateTable(unique_ptr<CreateInfo> info) {
+	auto &context = *connection.context;
+	auto &catalog = database.GetCatalog();
 	// The binder would look the catalog up by its name, which it may not have yet.
 	auto &schema = catalog.GetSchema(context, info->schema.empty() ? DEFAULT_SCHEMA : info->schema);
 	auto binder = Binder::CreateBinder(context);
 	auto bound = binder->BindCreateTableInfo(std::move(info), schema);
 	catalog.CreateTable(context, *bound);
+}
+
+void Applier::KeepInlinedTables() {
+	auto &context = *connection.context;
+	for (auto &info : dropped_inlined) {
+		// One that came with the load is there already, and a schema that is gone takes its tables with it.
+		if (database.GetCatalog().GetSchema(context, info->schema, OnEntryNotFound::RETURN_NULL)) {
+			info->on_conflict = OnCreateConflict::IGNORE_ON_CONFLICT;
+			CreateTable(std::move(info));
+		}
+	}
+	dropped_inlined.clear();
 }
 
 void Applier::Run(unique_ptr<SQLStatement> statement) {

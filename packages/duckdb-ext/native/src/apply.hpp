@@ -18,6 +18,9 @@ public:
 
 	//! Drops every table of the catalog, and every schema but main.
 	void DropAll();
+	//! Makes again, empty, the tables of inlined rows that were dropped and did not come back: DuckLake reads one that it
+	//! remembers until the lake's schema changes, also where another process has flushed it since.
+	void KeepInlinedTables();
 	//! Runs the SQL of a `Statements` frame. In a load only what creates schemas and tables is run.
 	void Statements(const std::string &sql, bool is_load);
 	//! Adds the rows of a `Rows` frame.
@@ -26,11 +29,14 @@ public:
 
 private:
 	void Create(duckdb::SQLStatement &statement);
+	void CreateTable(duckdb::unique_ptr<duckdb::CreateInfo> info);
 	void Run(duckdb::unique_ptr<duckdb::SQLStatement> statement);
 
 	duckdb::AttachedDatabase &database;
 	std::atomic<duckdb::ClientContext *> &context_slot;
 	duckdb::Connection connection;
+	//! What the tables of inlined rows were made by that were dropped.
+	duckdb::vector<duckdb::unique_ptr<duckdb::CreateInfo>> dropped_inlined;
 };
 
 } // namespace moraine

@@ -1,6 +1,7 @@
 #include "catalog.hpp"
 
 #include "duckdb_internals.hpp"
+#include "idle_wait.hpp"
 #include "transaction_manager.hpp"
 
 #include "duckdb/main/attached_database.hpp"
@@ -216,6 +217,8 @@ static unique_ptr<Catalog> Attach(optional_ptr<StorageExtensionInfo>, ClientCont
 		SetReadWriteDatabase(database);
 	}
 	request.options = TakeOptions(options.options);
+	// The service may have to be started.
+	IdleWait wait(&context);
 	auto attachment = AttachStore(context, std::move(request));
 	auto path = info.path;
 	info.path = IN_MEMORY;

@@ -3,7 +3,10 @@
 // has another name or type in another version does not compile.
 #pragma once
 
+#include "duckdb/execution/executor.hpp"
 #include "duckdb/main/attached_database.hpp"
+#include "duckdb/main/client_context.hpp"
+#include "duckdb/parallel/task.hpp"
 #include "duckdb/storage/storage_manager.hpp"
 #include "duckdb/transaction/duck_transaction.hpp"
 #include "duckdb/transaction/local_storage.hpp"
@@ -60,7 +63,44 @@ struct DatabaseType {
 };
 template struct Grant<DatabaseType, &duckdb::AttachedDatabase::type>;
 
+//! Whether a statement runs. The public ways to what it consists of take for granted that one does.
+struct ActiveQuery {
+	using Pointer = duckdb::unique_ptr<duckdb::ActiveQueryContext> duckdb::ClientContext::*;
+	friend Pointer PointerTo(ActiveQuery);
+};
+template struct Grant<ActiveQuery, &duckdb::ClientContext::active_query>;
+
+//! Tasks of a statement that are blocked. The public way to take one out schedules it.
+struct ExecutorLock {
+	using Pointer = duckdb::mutex duckdb::Executor::*;
+	friend Pointer PointerTo(ExecutorLock);
+};
+template struct Grant<ExecutorLock, &duckdb::Executor::executor_lock>;
+
+struct BlockedTasks {
+	using Pointer = duckdb::unordered_map<duckdb::Task *, duckdb::shared_ptr<duckdb::Task>> duckdb::Executor::*;
+	friend Pointer PointerTo(BlockedTasks);
+};
+template struct Grant<BlockedTasks, &duckdb::Executor::to_be_rescheduled_tasks>;
+
+struct TaskRescheduled {
+	using Pointer = std::condition_variable duckdb::Executor::*;
+	friend Pointer PointerTo(TaskRescheduled);
+};
+template struct Grant<TaskRescheduled, &duckdb::Executor::task_reschedule>;
+
 } // namespace internals
+
+inline bool IsInStatement(duckdb::ClientContext &context) {
+	return (context.*PointerTo(internals::ActiveQuery())).get() != nullptr;
+}
+
+//! Takes a blocked task out, where it still is, and wakes who waits for it.
+inline void TakeBlockedTask(duckdb::Executor &executor, duckdb::Task *task) {
+	duckdb::lock_guard<duckdb::mutex> guard(executor.*PointerTo(internals::ExecutorLock()));
+	(executor.*PointerTo(internals::BlockedTasks())).erase(task);
+	(executor.*PointerTo(internals::TaskRescheduled())).notify_all();
+}
 
 inline void SetReadWriteDatabase(duckdb::AttachedDatabase &database) {
 	database.*PointerTo(internals::DatabaseType()) = duckdb::AttachedDatabaseType::READ_WRITE_DATABASE;

@@ -1,5 +1,7 @@
 #include "index_service.hpp"
 
+#include "idle_wait.hpp"
+
 #include "duckdb/common/types.hpp"
 
 using namespace duckdb;
@@ -39,6 +41,7 @@ void CreateIndex(ClientContext &context, Attachment &service, const IndexDefinit
 	frame.Bool(definition.is_unique);
 	frame.Bool(definition.if_not_exists);
 	frame.Map(definition.options);
+	IdleWait wait(&context);
 	auto answer = service.Request(context, frame, FrameKind::DONE, Repeat::NEVER);
 	answer.Bool();
 	answer.End();
@@ -49,6 +52,7 @@ void DropIndex(ClientContext &context, Attachment &service, const string &schema
 	frame.OptionText(&schema);
 	frame.Text(index);
 	frame.Bool(if_exists);
+	IdleWait wait(&context);
 	auto answer = service.Request(context, frame, FrameKind::DONE, Repeat::NEVER);
 	answer.Bool();
 	answer.End();

@@ -4,6 +4,7 @@
 #include "capture.hpp"
 #include "catalog.hpp"
 #include "channel.hpp"
+#include "idle_wait.hpp"
 
 #include "duckdb/common/exception/transaction_exception.hpp"
 #include "duckdb/transaction/duck_transaction.hpp"
@@ -39,6 +40,7 @@ FollowingTransactionManager::FollowingTransactionManager(AttachedDatabase &datab
 }
 
 void FollowingTransactionManager::Load(optional_ptr<ClientContext> context) {
+	IdleWait wait(context);
 	CatchUp(context, false);
 }
 
@@ -149,7 +151,7 @@ bool FollowingTransactionManager::FollowOnce(optional_ptr<ClientContext> context
 		is_applying = true;
 	}
 	try {
-		ApplyChanges(exchange, full);
+		ApplyChanges(exchange, full, known);
 	} catch (...) {
 		std::lock_guard<std::mutex> guard(state_lock);
 		is_applying = false;
@@ -159,7 +161,7 @@ bool FollowingTransactionManager::FollowOnce(optional_ptr<ClientContext> context
 	return true;
 }
 
-void FollowingTransactionManager::ApplyChanges(Exchange &exchange, bool full) {
+void FollowingTransactionManager::ApplyChanges(Exchange &exchange, bool full, optional_idx known) {
 	Applier applier(db, applying_context);
 	if (full) {
 		Apply([&] { applier.DropAll(); });
@@ -176,6 +178,10 @@ void FollowingTransactionManager::ApplyChanges(Exchange &exchange, bool full) {
 			auto reached = frame.U64();
 			frame.End();
 			exchange.Finish();
+			// Revisions of a store never go back: below the one that was known it is another store.
+			if (full && known.IsValid() && reached >= known.GetIndex()) {
+				Apply([&] { applier.KeepInlinedTables(); });
+			}
 			std::lock_guard<std::mutex> guard(state_lock);
 			Apply([&] { applier.Commit(); });
 			revision = optional_idx(reached);
@@ -311,7 +317,12 @@ bool FollowingTransactionManager::CommitToStore(ClientContext &context, DuckTran
 		refused.insert(&context);
 		throw TransactionException("moraine: write conflict: another transaction committed first");
 	}
-	if (!attachment.Commit(context, frame, flags_offset, landed, failure)) {
+	bool has_landed;
+	{
+		IdleWait wait(&context);
+		has_landed = attachment.Commit(context, frame, flags_offset, landed, failure);
+	}
+	if (!has_landed) {
 		if (failure->code == "commit_conflict") {
 			std::lock_guard<std::mutex> guard(state_lock);
 			refused.insert(&context);

@@ -47,7 +47,7 @@ private:
 	void CatchUp(duckdb::optional_ptr<duckdb::ClientContext> context, bool is_retry);
 	//! One question and what it is answered. False where it has to be asked anew.
 	bool FollowOnce(duckdb::optional_ptr<duckdb::ClientContext> context, uint8_t flags, bool everything);
-	void ApplyChanges(Exchange &exchange, bool full);
+	void ApplyChanges(Exchange &exchange, bool full, duckdb::optional_idx known);
 	//! How many transactions have ended.
 	uint64_t EndedTransactions();
 	//! Waits until one more has ended, if one does within the limit.
