@@ -161,6 +161,43 @@ describe("the lock of a store", () => {
     expect(holder()["pid"]).toBe(process.pid);
   });
 
+  it("is put back where its file was removed, and released as before", () => {
+    const locks = ["store", "store", "store-2"].map((name) => StoreLock.acquire(join(folder, name), false));
+    const before = lockFiles().toSorted();
+    rmSync(join(folder, "run"), { recursive: true });
+    expect(locks[2]?.restore()).toBe(true);
+    expect(statSync(join(folder, "run")).mode & 0o777).toBe(0o700);
+    expect(holder()).toMatchObject({ pid: process.pid, use: "handle", location: join(folder, "store-2") });
+    StoreLock.restoreAll();
+    expect(lockFiles().toSorted()).toEqual(before);
+    locks[0]?.release();
+    locks[2]?.release();
+    expect(holder()).toMatchObject({ pid: process.pid, use: "handle", location: join(folder, "store") });
+    locks[1]?.release();
+    StoreLock.restoreAll();
+    expect(lockFiles()).toEqual([]);
+  });
+
+  it("is released where the runtime folder has become a file", () => {
+    const lock = StoreLock.acquire(join(folder, "store"), false);
+    rmSync(join(folder, "run"), { recursive: true });
+    writeFileSync(join(folder, "run"), "");
+    expect(() => lock?.restore()).toThrow(ConfigurationError);
+    lock?.release();
+    expect(readFileSync(join(folder, "run"), "utf8")).toBe("");
+  });
+
+  it("is left to another process that has got it since its file was removed", async () => {
+    const other = await otherProcess();
+    const own = StoreLock.acquire(join(folder, "store"), false);
+    pretend({ pid: other.pid, started: startOf(other.pid) });
+    expect(own?.restore()).toBe(false);
+    StoreLock.restoreAll();
+    expect(holder()["pid"]).toBe(other.pid);
+    own?.release();
+    expect(holder()["pid"]).toBe(other.pid);
+  });
+
   it("needs a folder of this user", () => {
     const run = join(folder, "run");
     writeFileSync(run, "");

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { threadId } from "node:worker_threads";
 import { StoreLockedError } from "@moraine/codec";
 import { followLinks, type Location, parseLocation } from "./location.js";
@@ -30,8 +30,14 @@ const acquireAttempts = 100;
 
 const lockSuffix = ".lock";
 const ownToken = randomUUID();
-/** Handles of this process by lock file. */
-const handles = new Map<string, number>();
+/** Locks that this process holds, by the path of their file. */
+const held = new Map<string, HeldLock>();
+
+interface HeldLock {
+  readonly location: string;
+  readonly use: LockUse;
+  handles: number;
+}
 
 /**
  * Says that this process is the writer of a store. A courtesy between processes of one user on one machine, so that nobody
@@ -44,10 +50,10 @@ export class StoreLock {
   readonly #path: string;
   #held = true;
 
-  private constructor(path: string, displaces: boolean) {
+  private constructor(path: string, location: string, use: LockUse, displaces: boolean) {
     this.#path = path;
     this.displaces = displaces;
-    handles.set(path, (handles.get(path) ?? 0) + 1);
+    held.set(path, { location, use, handles: (held.get(path)?.handles ?? 0) + 1 });
   }
 
   /**
@@ -74,14 +80,15 @@ export class StoreLock {
     refusal: Refusal = lockedBy,
     use: LockUse = "handle",
   ): StoreLock {
-    const unfinished = `${path}.${randomUUID()}`;
-    const holder: Holder = { ...ownProcess(), token: ownToken, thread: threadId, use, location };
-    writeFileSync(unfinished, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
-    try {
-      return new StoreLock(path, place(path, unfinished, takeOver, refusal, use));
-    } finally {
-      rmSync(unfinished, { force: true });
-    }
+    return withLockFile(path, location, use, (unfinished) => {
+      return new StoreLock(path, location, use, place(path, unfinished, takeOver, refusal, use));
+    });
+  }
+
+  /** Does what `restore` does for all locks that this process holds in the runtime folder. */
+  static restoreAll(): void {
+    const folder = join(runtimeFolder(), ".");
+    for (const path of held.keys()) if (dirname(path) === folder) restore(path);
   }
 
   /** Removes what a thread of this process has left that ended without releasing its locks. */
@@ -94,17 +101,48 @@ export class StoreLock {
     }
   }
 
+  /**
+   * Puts the file back, and the runtime folder, where somebody has removed it, as cleaners of temporary files do. Gives whether the
+   * lock is still this process's: false where another one has got it meanwhile. Errors: `configuration`.
+   */
+  restore(): boolean {
+    runtimeFolder();
+    restore(this.#path);
+    return isOwn(this.#path);
+  }
+
   /** Releasing again does nothing. */
   release(): void {
     if (!this.#held) return;
     this.#held = false;
-    const left = (handles.get(this.#path) ?? 1) - 1;
-    if (left > 0) {
-      handles.set(this.#path, left);
-      return;
-    }
-    handles.delete(this.#path);
-    if (readHolder(this.#path)?.token === ownToken) rmSync(this.#path, { force: true });
+    const lock = held.get(this.#path);
+    if (lock !== undefined && --lock.handles > 0) return;
+    held.delete(this.#path);
+    if (isOwn(this.#path)) rmSync(this.#path, { force: true });
+  }
+}
+
+/** Whether a lock file names this process as the holder. */
+function isOwn(path: string): boolean {
+  return readHolder(path)?.token === ownToken;
+}
+
+/** Writes the file of a lock that is held where there is none. */
+function restore(path: string): void {
+  const lock = held.get(path);
+  if (lock === undefined || readHolder(path) !== undefined) return;
+  withLockFile(path, lock.location, lock.use, (unfinished) => tryLink(unfinished, path));
+}
+
+/** Runs with a complete lock file that is not in place yet. */
+function withLockFile<T>(path: string, location: string, use: LockUse, run: (unfinished: string) => T): T {
+  const unfinished = `${path}.${randomUUID()}`;
+  const holder: Holder = { ...ownProcess(), token: ownToken, thread: threadId, use, location };
+  writeFileSync(unfinished, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  try {
+    return run(unfinished);
+  } finally {
+    rmSync(unfinished, { force: true });
   }
 }
 
@@ -172,7 +210,7 @@ export function readHolder(path: string): Holder | undefined {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (isCode(error, "ENOENT")) return undefined;
+    if (isCode(error, "ENOENT") || isCode(error, "ENOTDIR")) return undefined;
     throw error;
   }
   try {
