@@ -3,6 +3,15 @@
 /** Longest frame, without the four bytes of its length (PROTOCOL.md, "Frames"). */
 export const maxFrameBytes = 1_073_741_824;
 
+/**
+ * Longest frame of a client that has not said hello. A hello has some 60 bytes, and the name of a program, which is a file's, no
+ * more than 255.
+ */
+export const maxHelloBytes = 4_096;
+
+/** Pieces of a stream that are shorter are put together in blocks of this length. */
+export const pieceBlockBytes = 4_096;
+
 /** Most rows of one column, at any depth. Types without bytes would else let a short frame stand for any number of rows. */
 export const maxColumnRows = 134_217_728;
 

@@ -3,6 +3,7 @@ import { MoraineError } from "@moraine/codec";
 import type { Attachment, ClientInfo } from "./attachment.js";
 import { failedOf } from "./failure.js";
 import type { LakeService } from "./lake-service.js";
+import { maxFrameBytes, maxHelloBytes } from "./limits.js";
 import { answerRemote, isRemoteRequest, type RemoteContext, type RemoteRequest } from "./remote/answer.js";
 import { refusalOf } from "./remote/refusal.js";
 import type { ServiceLog } from "./service-log.js";
@@ -27,6 +28,8 @@ export interface ServiceHost {
   checkStore(request: Pick<MessageOf<"attach">, "store" | "cwd">): void;
   /** The whole report of `Status`. */
   status(): Promise<string>;
+  /** Told once, when the client has said hello. */
+  greeted(): void;
   /** Ends the process in good order, soon. */
   stop(reason: string): void;
 }
@@ -75,6 +78,7 @@ class Connection {
   readonly #host: ServiceHost;
   readonly #attachments = new Set<Attachment>();
   readonly #gone = new AbortController();
+  readonly #splitter = new FrameSplitter(maxHelloBytes);
   #client: ClientInfo | undefined;
 
   constructor(stream: Duplex, host: ServiceHost) {
@@ -85,7 +89,7 @@ class Connection {
   }
 
   async run(): Promise<void> {
-    const splitter = new FrameSplitter();
+    const splitter = this.#splitter;
     try {
       // The stream stays open when reading ends by an error: there is an answer to give.
       const pieces = this.#stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
@@ -252,6 +256,8 @@ class Connection {
       );
     }
     this.#client = { client, pid, program };
+    this.#splitter.mostBytes = maxFrameBytes;
+    this.#host.greeted();
     const { server } = this.#host;
     await this.#send({
       type: "welcome",

@@ -1,7 +1,8 @@
 import { createConnection } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { StoreLockedError } from "@moraine/codec";
-import { readHolder, StoreLock } from "@moraine/runtime";
+import { readHolder, runtimeFolder, StoreLock } from "@moraine/runtime";
+import { isMissing } from "./file-errors.js";
 import { serviceLimits } from "./limits.js";
 import type { ServicePlace } from "./place.js";
 
@@ -15,11 +16,14 @@ export async function claimService(place: ServicePlace): Promise<StoreLock | und
   const beganMs = performance.now();
   for (;;) {
     try {
+      runtimeFolder();
       return StoreLock.acquireFile(place.lock, place.location, false, undefined, "service");
     } catch (error) {
-      if (!(error instanceof StoreLockedError)) throw error;
+      if (error instanceof StoreLockedError) {
+        if (await listens(place.socket)) return undefined;
+      } else if (!isMissing(error)) throw error;
+      // Somebody removes the folder in this very instant.
     }
-    if (await listens(place.socket)) return undefined;
     if (performance.now() - beganMs > serviceLimits.predecessorMs) throw notListening(place);
     await wait(serviceLimits.predecessorPollMs);
   }

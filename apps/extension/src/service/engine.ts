@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
 import { InvalidArgumentError } from "@moraine/codec";
 import {
   LakeService,
@@ -24,45 +24,53 @@ export interface ServiceStatus extends LakeStatus {
   readonly connections: number;
 }
 
+/** What the engine has its service do. */
+export interface EngineEvents {
+  /** A client has said hello. */
+  greeted(socket: Socket): void;
+  /** Ends it in good order. */
+  stop(reason: string): void;
+}
+
 /** All that takes time to load: what answers requests, and the store behind it. */
 export class Engine {
   readonly #place: ServicePlace;
   readonly #log: ServiceLog;
-  readonly #stop: (reason: string) => void;
+  readonly #events: EngineEvents;
   readonly #opener: StoreOpener;
   readonly #lake: LakeService;
   readonly #beganMs = performance.now();
   readonly #server = `moraine ${readManifest().version}`;
-  readonly #serving = new Map<Duplex, Promise<void>>();
+  readonly #serving = new Map<Socket, Promise<void>>();
 
-  /** `stop` has the service end in good order. */
-  constructor(place: ServicePlace, log: ServiceLog, stop: (reason: string) => void) {
+  constructor(place: ServicePlace, log: ServiceLog, events: EngineEvents) {
     this.#place = place;
     this.#log = log;
-    this.#stop = stop;
+    this.#events = events;
     this.#opener = new StoreOpener(place.location);
     this.#lake = new LakeService(this.#opener);
   }
 
-  connection(stream: Duplex): void {
-    const served = serveConnection(stream, {
+  connection(socket: Socket): void {
+    const served = serveConnection(socket, {
       lake: this.#lake,
       log: this.#log,
       server: this.#server,
       checkStore: (request) => this.#checkStore(request),
       status: () => this.#status(),
-      stop: this.#stop,
+      greeted: () => this.#events.greeted(socket),
+      stop: (reason) => this.#events.stop(reason),
     });
     this.#serving.set(
-      stream,
-      served.finally(() => this.#serving.delete(stream)),
+      socket,
+      served.finally(() => this.#serving.delete(socket)),
     );
   }
 
   /** Begins no request any more, and waits for the answers of those under way. */
   async finishRequests(): Promise<void> {
     // The reading side of each connection ends, as if its client had said all.
-    for (const stream of this.#serving.keys()) stream.push(null);
+    for (const socket of this.#serving.keys()) socket.push(null);
     await Promise.all(this.#serving.values());
   }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -59,6 +59,31 @@ describe("the log of a service", () => {
     const kept = [...lines("log.1"), ...lines("log")].map(({ event }) => event);
     expect(kept.at(-1)).toBe("event 49");
     expect(kept).toEqual(kept.map((_, at) => `event ${50 - kept.length + at}`));
+  });
+
+  it("goes on in a new file where its own was removed or put aside, and only there", () => {
+    const log = new LogFile(join(folder, "log"), "info");
+    log.write("info", "first");
+    log.restore();
+    log.write("info", "second");
+    renameSync(join(folder, "log"), join(folder, "aside"));
+    log.restore();
+    log.write("info", "third");
+    expect([lines("aside"), lines("log")].map((all) => all.map(({ event }) => event))).toEqual([
+      ["first", "second"],
+      ["third"],
+    ]);
+    rmSync(folder, { recursive: true });
+    // There is no folder for it yet, which is nobody's error.
+    log.restore();
+    log.write("info", "lost");
+    mkdirSync(folder);
+    log.restore();
+    log.write("info", "fourth");
+    log.close();
+    log.restore();
+    expect(lines("log").map(({ event }) => event)).toEqual(["fourth"]);
+    expect(readdirSync(folder)).toEqual(["log"]);
   });
 
   it("cuts long texts off", () => {

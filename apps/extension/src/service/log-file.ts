@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, renameSync, statSync, writeSync } from "node:fs";
 import { serviceLimits } from "./limits.js";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -41,18 +41,37 @@ export class LogFile {
     }
   }
 
+  /** Goes on in another file where this one was removed from its path. A folder that takes none does not end the service. */
+  restore(): void {
+    try {
+      if (!this.#isClosed && !this.#isInPlace()) this.#reopen();
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+    }
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     closeSync(this.#file);
   }
 
+  #isInPlace(): boolean {
+    const found = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    const own = fstatSync(this.#file, { bigint: true });
+    return found?.ino === own.ino && found.dev === own.dev;
+  }
+
   #rotate(): void {
     renameSync(this.#path, `${this.#path}.1`);
+    this.#reopen();
+  }
+
+  #reopen(): void {
     const file = open(this.#path);
     closeSync(this.#file);
     this.#file = file;
-    this.#bytes = 0;
+    this.#bytes = fstatSync(file).size;
   }
 }
 

@@ -4,10 +4,12 @@ import { isMainThread } from "node:worker_threads";
 import { StoreLockedError } from "@moraine/codec";
 import { readHolder, type StoreLock } from "@moraine/runtime";
 import { claimService } from "./claim.js";
-import { Connections } from "./connections.js";
+import { type ConnectionEvents, Connections } from "./connections.js";
+import { isMissing } from "./file-errors.js";
 import type { Engine } from "./engine.js";
 import { serviceLimits } from "./limits.js";
 import { LogFile, type LogLevel } from "./log-file.js";
+import { PlaceKeeper } from "./place-keeper.js";
 import { servicePlace, type ServicePlace } from "./place.js";
 
 export interface ServeOptions {
@@ -68,6 +70,7 @@ class Service {
   /** Connected before the engine was there. */
   #early: Socket[] = [];
   #connections: Connections | undefined;
+  #keeper: PlaceKeeper | undefined;
   #starting: Promise<void> | undefined;
   #engine: Engine | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -106,24 +109,56 @@ class Service {
 
   async #start(): Promise<void> {
     if (this.#isEnding) return;
-    const { location, socket } = this.#place;
-    this.#connections = await Connections.listen(socket, {
-      opened: (client) => this.#opened(client),
-      failed: (error) => this.#log.write("debug", "connection_failed", { error }),
-      idle: () => this.#idle(),
-    });
-    if (this.#isEnding) {
-      this.#connections.stopListening();
+    const connections = await this.#listen();
+    if (connections === undefined) {
+      this.#displaced();
       return;
     }
+    this.#connections = connections;
+    if (this.#isEnding) {
+      connections.stopListening();
+      return;
+    }
+    this.#keeper = new PlaceKeeper({
+      claim: this.#claim,
+      connections,
+      log: this.#log,
+      displaced: () => this.#displaced(),
+    });
+    const { location } = this.#place;
     this.#log.write("info", "listening", { location, sinceStartMs: this.#sinceStartMs() });
     this.#options.listening?.(this.#place);
     const { Engine } = await import("./engine.js");
     if (this.#isEnding) return;
-    this.#engine = new Engine(this.#place, this.#log, (reason) => this.#end(reason, 0));
+    this.#engine = new Engine(this.#place, this.#log, {
+      greeted: (client) => connections.greeted(client),
+      stop: (reason) => this.#end(reason, 0),
+    });
     this.#log.write("debug", "ready", { sinceStartMs: this.#sinceStartMs() });
     for (const client of this.#early) this.#engine.connection(client);
     this.#early = [];
+  }
+
+  /** With the claim: both go where somebody removes the runtime folder meanwhile. Gives undefined where another one has got it. */
+  async #listen(): Promise<Connections | undefined> {
+    const events: ConnectionEvents = {
+      opened: (client) => this.#opened(client),
+      failed: (error) => this.#log.write("debug", "connection_failed", { error }),
+      idle: () => this.#idle(),
+    };
+    for (let attempt = 1; this.#claim.restore(); attempt++) {
+      try {
+        return await Connections.listen(this.#place.socket, events);
+      } catch (error) {
+        if (!isMissing(error) || attempt === serviceLimits.listenAttempts) throw error;
+      }
+    }
+    return undefined;
+  }
+
+  /** Another process serves the store. One that was started by hand was not to end. */
+  #displaced(): void {
+    this.#end("displaced", this.#options.auto ? 0 : 1);
   }
 
   #sinceStartMs(): number {
@@ -157,6 +192,7 @@ class Service {
     if (this.#isEnding) return;
     this.#isEnding = true;
     clearTimeout(this.#idleTimer);
+    this.#keeper?.stop();
     this.#log.write("info", "ending", { reason, status });
     void this.#close().then((isClean) => {
       this.#claim.release();

@@ -1,6 +1,8 @@
+import type { Socket } from "node:net";
 import type { ServiceLog } from "@moraine/duckdb-ext";
 import { Connections } from "../../src/service/connections.js";
 import { Engine } from "../../src/service/engine.js";
+import type { NewcomerLimits } from "../../src/service/newcomers.js";
 import { servicePlace } from "../../src/service/place.js";
 
 const silent: ServiceLog = { write: () => undefined };
@@ -20,13 +22,17 @@ export class ServiceInside implements AsyncDisposable {
     this.#engine = engine;
   }
 
-  static async serve(store: string): Promise<ServiceInside> {
+  static async serve(store: string, limits?: NewcomerLimits): Promise<ServiceInside> {
     const place = servicePlace(store);
-    const engine = new Engine(place, silent, () => undefined);
-    const connections = await Connections.listen(place.socket, {
-      opened: (client) => engine.connection(client),
+    const events = {
+      opened: (client: Socket) => engine.connection(client),
       failed: () => undefined,
       idle: () => undefined,
+    };
+    const connections = await Connections.listen(place.socket, events, limits);
+    const engine = new Engine(place, silent, {
+      greeted: (client) => connections.greeted(client),
+      stop: () => undefined,
     });
     return new ServiceInside(connections, engine);
   }

@@ -1,15 +1,18 @@
-import { maxFrameBytes } from "../limits.js";
+import { pieceBlockBytes, maxFrameBytes } from "../limits.js";
 import { ProtocolError } from "./protocol-error.js";
 
 const lengthBytes = 4;
 
 /**
  * Cuts a stream into frames, however its bytes come in. Holds at most one frame that is under way and what came with its last
- * piece: memory is taken as bytes arrive, never by a length that was only announced.
+ * piece: memory is taken as bytes arrive, never by a length that was only announced, and little more than they are.
  */
 export class FrameSplitter {
-  readonly #mostBytes: number;
+  #mostBytes: number;
   #pieces: Uint8Array[] = [];
+  /** The piece that was put together last, and the rest of its block. */
+  #gathered = new Uint8Array();
+  #room = new Uint8Array();
   #held = 0;
   /** Of the frame that is under way, once its length has come. */
   #wanted: number | undefined;
@@ -23,10 +26,31 @@ export class FrameSplitter {
     return this.#held > 0 || this.#wanted !== undefined;
   }
 
+  /** Longest frame from the next one on. */
+  set mostBytes(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
   push(piece: Uint8Array): void {
     if (piece.length === 0) return;
-    this.#pieces.push(piece);
     this.#held += piece.length;
+    // One that comes alone is most often a whole frame.
+    if (this.#pieces.length === 0 || piece.length >= pieceBlockBytes) this.#pieces.push(piece);
+    else this.#gather(piece);
+  }
+
+  /** Puts a small piece into a block with those around it: by itself it would cost some hundred bytes more than it has. */
+  #gather(piece: Uint8Array): void {
+    if (this.#pieces.at(-1) !== this.#gathered || this.#room.length < piece.length) {
+      this.#room = new Uint8Array(pieceBlockBytes);
+      this.#gathered = this.#room.subarray(0, 0);
+      this.#pieces.push(this.#gathered);
+    }
+    this.#room.set(piece);
+    this.#room = this.#room.subarray(piece.length);
+    const { buffer, byteOffset, length } = this.#gathered;
+    this.#gathered = new Uint8Array(buffer, byteOffset, length + piece.length);
+    this.#pieces[this.#pieces.length - 1] = this.#gathered;
   }
 
   /** The next complete frame without its length. Fails with `ProtocolError` for a length that no frame has. */

@@ -26,6 +26,7 @@ export class LakeServer {
           throw new InvalidArgumentError("another store", { remedy: "Attach that of the test." });
         },
         status: async () => JSON.stringify(await this.#lake.status()),
+        greeted: () => undefined,
         stop: () => void this.stop(),
       });
       this.#serving.set(connection, served);

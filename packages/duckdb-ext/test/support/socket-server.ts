@@ -11,6 +11,7 @@ export function socketServer(lake: LakeService): Server {
       server: "moraine test",
       checkStore: () => undefined,
       status: () => Promise.resolve("{}"),
+      greeted: () => undefined,
       stop: (reason) => expect.unreachable(reason),
     });
   });
