@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Catalog as Engine } from "@moraine/catalog";
 import { encodeValue, FormatValue, sysFormatKey } from "@moraine/codec";
 import { BatchBuilder, openStore, type WriteBatch } from "@moraine/store";
-import type { ErrorCode, OpenOptions } from "moraine";
+import type { ErrorCode, OpenOptions, TableId } from "moraine";
 import { Catalog, mainSchema, MoraineError } from "moraine";
 import { afterAll, describe, expect, it } from "vitest";
 
@@ -225,6 +225,34 @@ describe("handles", () => {
     await newer.commit((tx) => tx.createSchema({ name: "u" }));
     expect((await newer.snapshot()).schemas().map(({ name }) => name)).toEqual(["main", "s", "u"]);
     await newer.close();
+  });
+
+  it("of a store whose folder was moved: nothing is committed any more, and it is opened where it is now, or when it is back", async () => {
+    const store = join(folder, "moved/store");
+    const old = await Catalog.open({ store });
+    const reader = await Catalog.openReadOnly({ store });
+    await old.commit((tx) => tx.createSchema({ name: "s" }));
+    renameSync(store, `${store}-now`);
+    // The old handle is still open, and there is no lock of that name.
+    const moved = await Catalog.open({ store: `${store}-now` });
+    await moved.commit((tx) => tx.createSchema({ name: "t" }));
+    for (const work of [
+      () => old.commit((tx) => tx.createSchema({ name: "lost" })),
+      () => old.commit((tx) => tx.createSchema({ name: "lost" })),
+      () => old.recentRows({ table: 1n as TableId }),
+    ]) {
+      const { code, message } = await refusal(work);
+      expect([code, message]).toEqual(["store_gone", expect.stringContaining(`the folder ${store} of a store`)]);
+    }
+    await expect.poll(async () => (await refusal(() => reader.snapshot())).code).toBe("store_gone");
+    const beganMs = performance.now();
+    for (const handle of [old, reader]) await handle.close();
+    expect(performance.now() - beganMs).toBeLessThan(3_000);
+    expect(existsSync(store)).toBe(false);
+    await moved.close();
+    renameSync(`${store}-now`, store);
+    await using back = await Catalog.open({ store });
+    expect((await back.snapshot()).schemas().map(({ name }) => name)).toEqual(["main", "s", "t"]);
   });
 
   it("fail with `closed` once they are, and may be closed again", async () => {

@@ -166,6 +166,7 @@ export {
   type SnapshotId,
   type SortId,
   StoreError,
+  StoreGoneError,
   StoreLockedError,
   StoreUnavailableError,
   type TableId,

@@ -139,6 +139,8 @@ export interface CatalogFactory {
    * - A lost race is always repeated, as long as the ten runs last, also where the closure had waited for something.
    * - When the service ends, reads connect anew, and scopes of `reads` fail with `closed`. A commit whose answer was lost is
    *   repeated if it certainly did not land, and is `store_unavailable` if it may have.
+   * - When the store's folder is moved away, calls fail with `store_gone` or `not_found` until it is back; nothing is made in its place, and
+   *   another lake that is put there is not touched.
    * - Credentials of S3 are the service's: those of the process that started it.
    *
    * Errors: as `open`, and `store_unavailable` where no service can be started, or one of another version runs;
@@ -239,7 +241,7 @@ export type FlushPolicy = "eager" | { readonly intervalMs: number };
  * `Catalog.reads` for several reads that must agree. A handle that only reads has no such scope, as it cannot pin the store:
  * each of its reads is checked, and repeated when the writer overtook it.
  *
- * Errors of every method: `closed`, `fenced`, `store_unavailable` (also when a read was overtaken eight times), `store`,
+ * Errors of every method: `closed`, `fenced`, `store_gone`, `store_unavailable` (also when a read was overtaken eight times), `store`,
  * `corruption`. Those that read data files: also `not_found` for a missing object, `data_file` for one that cannot be read,
  * `corruption` for one with another number of rows than recorded, `unsupported` for an encrypted one.
  */
@@ -454,7 +456,7 @@ export interface Catalog extends ReadOnlyCatalog {
    * index entries or 64 MiB of them; `commit_conflict` when another commit touched the same state meanwhile, and
    * `retry_budget_exhausted` after ten runs; for data files that have to be read, `not_found`, `data_file`, `corruption` and
    * `unsupported` as in `registerDataFile`; `invalid_argument` for a commit that a closure begins before it has
-   * waited for anything; `interrupted` by `signal`; `fenced`, `closed`, `store`, `store_unavailable`.
+   * waited for anything; `interrupted` by `signal`; `fenced`, `store_gone`, `closed`, `store`, `store_unavailable`.
    *
    * Source: specification, "Uniqueness enforcement", "Commit size is bounded, and why it must be".
    *
@@ -2202,6 +2204,8 @@ export type ErrorCode =
   | "snapshot_expired"
   /** `StoreError`: the store answered, but failed: disk full, damaged object. */
   | "store"
+  /** `StoreGoneError`: the store's folder was moved, deleted or replaced while it was open; this handle is finished. */
+  | "store_gone"
   /** `StoreLockedError`: a live writer of this machine holds the store. */
   | "store_locked"
   /** `StoreUnavailableError`: the store could not be reached or refused access. Retryable. */

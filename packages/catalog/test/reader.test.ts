@@ -12,6 +12,7 @@ import { Lake, main } from "./support/lake.js";
 class WatchedReader implements ReadableStore {
   scans = 0;
   gets = 0;
+  readonly failure = null;
   beforeGet: (() => Promise<void>) | undefined;
   beforeScan: (() => Promise<void>) | undefined;
   readonly #lake: Lake;

@@ -19,6 +19,7 @@ export type ErrorCode =
   | "retry_budget_exhausted"
   | "snapshot_expired"
   | "store"
+  | "store_gone"
   | "store_locked"
   | "store_unavailable"
   | "unsupported";
@@ -194,6 +195,20 @@ export class OpenRacedError extends MoraineError {
   override readonly retryable = true;
   constructor(message: string, detail: ErrorDetail = { remedy: "Open the store again." }) {
     super(`open raced: ${message}`, detail);
+  }
+}
+
+/** The folder of a store was moved, deleted or replaced while it was open. This handle is finished. */
+export class StoreGoneError extends MoraineError {
+  override readonly code = "store_gone";
+  constructor(
+    message: string,
+    detail: ErrorDetail = {
+      remedy:
+        "Put the folder back, or give the path where it is now, and open the store again; a commit that was under way may have landed in it.",
+    },
+  ) {
+    super(`store gone: ${message}`, detail);
   }
 }
 

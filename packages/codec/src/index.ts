@@ -55,6 +55,7 @@ export {
   RetryBudgetExhaustedError,
   SnapshotExpiredError,
   StoreError,
+  StoreGoneError,
   StoreLockedError,
   StoreUnavailableError,
   UnsupportedError,

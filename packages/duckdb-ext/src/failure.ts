@@ -21,6 +21,7 @@ const exceptionOf: Readonly<Record<ErrorCode, ExceptionClass>> = {
   retry_budget_exhausted: "Transaction",
   snapshot_expired: "Catalog",
   store: "IO",
+  store_gone: "IO",
   store_locked: "IO",
   store_unavailable: "IO",
   unsupported: "NotImplemented",

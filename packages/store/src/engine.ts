@@ -1,13 +1,14 @@
 import { DbBuilder, SstBlockSize, type Db } from "@slatedb/uniffi";
-import { FencedError, OpenRacedError, StoreError, StoreUnavailableError } from "@moraine/codec";
+import { FencedError, OpenRacedError, StoreError } from "@moraine/codec";
 import type { Backend } from "./backend.js";
 import { FlushGroup } from "./flush-group.js";
+import type { HeldFolder } from "./held-folder.js";
 import { limits } from "./limits.js";
+import { Opened } from "./opened.js";
 import { storeErrorFrom } from "./slate-errors.js";
 import type { StoreLoops } from "./loops.js";
 import { writerSettings } from "./slate-settings.js";
 import type { SlateSnapshot } from "./snapshot.js";
-import { within } from "./within.js";
 
 export interface EngineOptions {
   readonly blockCache: boolean;
@@ -18,20 +19,22 @@ export interface EngineOptions {
 
 /** One opened `Db` of the binding. A writer normally has one for life, and a second one after a stall. */
 export class Engine {
-  readonly db: Db;
   /** The writer epoch under which this engine writes. */
   readonly epoch: bigint;
   readonly flushes: FlushGroup;
   readonly snapshots = new Set<SlateSnapshot>();
+  readonly #opened: Opened<Db>;
   readonly #loops: StoreLoops;
+  readonly #folder: HeldFolder | null;
   readonly #walObjectsPerCheckpoint: number;
   /** Write-ahead objects made since memory was last moved to tables. */
   #walObjects = 0;
   #checkpoint: Promise<void> | null = null;
 
-  private constructor(db: Db, loops: StoreLoops, epoch: bigint, options: EngineOptions) {
-    this.db = db;
+  private constructor(opened: Opened<Db>, epoch: bigint, backend: Backend, loops: StoreLoops, options: EngineOptions) {
+    this.#opened = opened;
     this.#loops = loops;
+    this.#folder = backend.folder;
     this.epoch = epoch;
     this.flushes = new FlushGroup(() => this.#flush(), options.flushDelayMs);
     this.#walObjectsPerCheckpoint = options.walObjectsPerCheckpoint;
@@ -39,16 +42,22 @@ export class Engine {
 
   static async open(backend: Backend, loops: StoreLoops, options: EngineOptions): Promise<Engine> {
     return backend.openWriter(async () => {
+      requireFolder(backend.folder);
       const before = (await backend.readManifest())?.writerEpoch ?? 0n;
-      const db = await buildDb(backend, loops, options);
+      const opened = await buildDb(backend, loops, options);
       try {
-        const epoch = backend.location.kind === "memory" ? before + 1n : await ownEpoch(backend, db, before);
-        return new Engine(db, loops, epoch, options);
+        const epoch = backend.location.kind === "memory" ? before + 1n : await ownEpoch(backend, opened.db, before);
+        requireFolder(backend.folder);
+        return new Engine(opened, epoch, backend, loops, options);
       } catch (error) {
-        await shutdownQuietly(loops, db);
+        await opened.endQuietly();
         throw error;
       }
     });
+  }
+
+  get db(): Db {
+    return this.#opened.db;
   }
 
   /** Waits until everything up to `sequence` is durable, flushing as the policy says. */
@@ -82,40 +91,39 @@ export class Engine {
   async finish(): Promise<void> {
     await this.flushes.joinNow();
     await this.checkpoint();
-    await this.#loops.shutdown(this.db);
+    await this.#opened.end();
   }
 
   /** Ends the engine, whatever state it is in. */
   async shutdown(reason: Error): Promise<void> {
     for (const snapshot of this.snapshots) snapshot.lose(reason);
     this.snapshots.clear();
-    await shutdownQuietly(this.#loops, this.db);
+    await this.#opened.endQuietly();
   }
 
   async #flush(): Promise<void> {
     await this.#loops.flush(this.db);
+    // Before anybody is told: a folder that was moved or deleted during the flush may hold its writes or not.
+    const gone = this.#folder?.glance();
+    if (gone !== undefined) throw gone;
     this.#walObjects += 1;
   }
 }
 
-async function buildDb(backend: Backend, loops: StoreLoops, options: EngineOptions): Promise<Db> {
+/** Fails with `store_gone` where the folder is not the one any more that was opened. */
+function requireFolder(folder: HeldFolder | null): void {
+  const gone = folder?.look();
+  if (gone !== undefined) throw gone;
+}
+
+async function buildDb(backend: Backend, loops: StoreLoops, options: EngineOptions): Promise<Opened<Db>> {
   const builder = new DbBuilder(backend.path, backend.objectStore);
   const settings = writerSettings(options.walMinAgeMs);
   try {
     builder.with_settings(settings);
     builder.with_sst_block_size(SstBlockSize.Block4Kib);
     if (!options.blockCache) builder.with_db_cache_disabled();
-    const building = builder.build();
-    try {
-      return await within(building, limits.openTimeoutMs, () => tooSlow(backend));
-    } catch (error) {
-      // An opening that was given up can still succeed later: it must not stay behind as a second writer.
-      building.then(
-        (late) => shutdownQuietly(loops, late),
-        () => undefined,
-      );
-      throw error;
-    }
+    return await Opened.open(backend, loops, () => builder.build());
   } catch (error) {
     // Two first openings of a store write the same first manifest, and one of them loses.
     if (error instanceof Error && /version already exists/u.test(error.message)) {
@@ -129,12 +137,6 @@ async function buildDb(backend: Backend, loops: StoreLoops, options: EngineOptio
     settings.dispose();
     builder.dispose();
   }
-}
-
-function tooSlow(backend: Backend): StoreUnavailableError {
-  return new StoreUnavailableError(`${backend.location.url} did not open within ${limits.openTimeoutMs} ms`, {
-    remedy: "Check that the place answers and that its credentials are those of the environment.",
-  });
 }
 
 /**
@@ -154,14 +156,4 @@ async function ownEpoch(backend: Backend, db: Db, before: bigint): Promise<bigin
     epoch = now;
   }
   throw new FencedError("other writers opened this store at the same time");
-}
-
-/** Shuts a `Db` down where nothing can be done about a failure: it is fenced or given up, and nothing of it is waited for. */
-export async function shutdownQuietly(loops: StoreLoops, db: Db): Promise<void> {
-  try {
-    await within(loops.shutdown(db), limits.closeTimeoutMs, () => new Error("shutdown took too long"));
-  } catch {
-    // Already closed, fenced or unreachable: it has no unacknowledged promise to keep.
-  }
-  db.dispose();
 }

@@ -5,6 +5,8 @@ import { pathToFileURL } from "node:url";
 import { ObjectStore } from "@slatedb/uniffi";
 import { NotFoundError, StoreError, StoreUnavailableError, type MoraineError } from "@moraine/codec";
 import type { Backend } from "./backend.js";
+import { type FolderDescriptors, nodeFolders } from "./folder-descriptors.js";
+import { HeldFolder } from "./held-folder.js";
 import { limits } from "./limits.js";
 import type { StoreLocation } from "./location.js";
 import { makeFolder } from "./make-folder.js";
@@ -14,16 +16,23 @@ import { decodeManifest, newestManifestName, type ManifestHead } from "./manifes
 export class FileBackend implements Backend {
   readonly path = "";
   readonly location: StoreLocation & { readonly kind: "file" };
+  readonly #folders: FolderDescriptors;
   #objectStore: ObjectStore | null = null;
+  #folder: HeldFolder | null = null;
 
-  constructor(location: StoreLocation & { readonly kind: "file" }) {
+  constructor(location: StoreLocation & { readonly kind: "file" }, folders: FolderDescriptors = nodeFolders) {
     this.location = location;
+    this.#folders = folders;
   }
 
   /** Made on first use, because the binding refuses a folder that does not exist yet. */
   get objectStore(): ObjectStore {
-    this.#objectStore ??= ObjectStore.resolve(pathToFileURL(this.location.directory).href);
+    this.#objectStore ??= ObjectStore.resolve(pathToFileURL(this.#root).href);
     return this.#objectStore;
+  }
+
+  get folder(): HeldFolder | null {
+    return this.#folder;
   }
 
   async prepareForWriting(): Promise<void> {
@@ -32,8 +41,9 @@ export class FileBackend implements Backend {
     } catch (error) {
       throw fileError(error, `the folder ${this.location.directory} cannot be made`);
     }
-    const error = await probe(this.#walFolder, 0);
-    if (error !== undefined) throw error;
+    await this.#prepareFolder(walFolder);
+    await this.#prepareFolder(manifestFolder);
+    this.#hold([walFolder, manifestFolder]);
   }
 
   async prepareForReading(): Promise<void> {
@@ -43,8 +53,8 @@ export class FileBackend implements Backend {
       });
     }
     // A reader pins what it reads by a new manifest, and tries for ever where it may not write one.
-    const error = await probe(join(this.location.directory, "manifest"), 0);
-    if (error !== undefined) throw error;
+    await this.#prepareFolder(manifestFolder);
+    this.#hold([manifestFolder]);
   }
 
   openWriter<T>(open: () => Promise<T>): Promise<T> {
@@ -52,42 +62,70 @@ export class FileBackend implements Backend {
   }
 
   async readManifest(): Promise<ManifestHead | undefined> {
-    const folder = join(this.location.directory, "manifest");
+    const folder = join(this.#root, manifestFolder);
     // A manifest may be collected between listing and reading; then there is a newer one.
     for (let attempt = 1; ; attempt++) {
       try {
         const newest = newestManifestName(await readdir(folder));
         return newest === undefined ? undefined : decodeManifest(await readFile(join(folder, newest)));
       } catch (error) {
-        if (errorCode(error) !== "ENOENT") throw fileError(error, `the manifest in ${folder} cannot be read`);
+        if (errorCode(error) !== "ENOENT")
+          throw fileError(error, `the manifest of ${this.location.directory} cannot be read`);
         if (attempt >= limits.manifestReadAttempts || !(await exists(folder))) return undefined;
       }
     }
   }
 
-  diagnose(_timeoutMs: number, bytes: number): Promise<MoraineError | undefined> {
-    return probe(this.#walFolder, bytes);
+  async diagnose(_timeoutMs: number, bytes: number): Promise<MoraineError | undefined> {
+    return (
+      this.#folder?.look() ??
+      (await probe(join(this.#root, walFolder), bytes, join(this.location.directory, walFolder)))
+    );
   }
 
   close(): void {
     this.#objectStore?.dispose();
     this.#objectStore = null;
+    this.#folder?.release();
   }
 
-  get #walFolder(): string {
-    return join(this.location.directory, "wal");
+  /** Where objects are reached. */
+  get #root(): string {
+    return this.#folder?.root ?? this.location.directory;
+  }
+
+  async #prepareFolder(name: string): Promise<void> {
+    const folder = join(this.location.directory, name);
+    try {
+      await makeFolder(folder);
+    } catch (error) {
+      throw fileError(error, `the folder ${folder} cannot be written`);
+    }
+    const error = await probe(folder, 0);
+    if (error !== undefined) throw error;
+  }
+
+  #hold(names: readonly string[]): void {
+    try {
+      this.#folder ??= HeldFolder.hold(this.location.directory, names, this.#folders);
+    } catch (error) {
+      throw fileError(error, `the folder ${this.location.directory} cannot be opened`);
+    }
   }
 }
 
+/** Where SlateDB puts its write-ahead objects, and its manifests. */
+const walFolder = "wal";
+const manifestFolder = "manifest";
+
 /**
  * Writes a file of about so many bytes into a folder that SlateDB writes to, and removes it. SlateDB passes over names that
- * are not its own. Gives what went wrong.
+ * are not its own. Gives what went wrong, with the folder as `shown`.
  */
-async function probe(folder: string, bytes: number): Promise<MoraineError | undefined> {
+async function probe(folder: string, bytes: number, shown = folder): Promise<MoraineError | undefined> {
   const size = Math.min(limits.probeMaxBytes, Math.max(limits.probeMinBytes, bytes));
   const path = join(folder, `.probe-${randomUUID()}`);
   try {
-    await makeFolder(folder);
     const file = await openFile(path, "wx");
     try {
       await file.writeFile(new Uint8Array(size));
@@ -97,7 +135,7 @@ async function probe(folder: string, bytes: number): Promise<MoraineError | unde
     }
     return undefined;
   } catch (error) {
-    return fileError(error, `the folder ${folder} cannot be written`);
+    return fileError(error, `the folder ${shown} cannot be written`);
   }
 }
 

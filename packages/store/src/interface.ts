@@ -1,3 +1,4 @@
+import type { MoraineError } from "@moraine/codec";
 import type { S3Options } from "./data/s3-client.js";
 
 /**
@@ -87,7 +88,7 @@ export interface WritableStore extends ReadView {
   snapshot(): Promise<StoreSnapshot>;
   /** Moves what is in memory to sorted tables, so that the next open replays nothing. */
   checkpointMemory(): Promise<void>;
-  /** Why the store can no longer be used, or `null`. Once set it stays: open a new handle. */
+  /** Why the store can no longer be used, or `null`. Once set it stays: open a new handle. Looks at a local store's folder. */
   readonly failure: Error | null;
   /** Flushes and closes. Calls in flight finish or fail with `closed`. Closing twice is harmless. */
   close(): Promise<void>;
@@ -99,6 +100,8 @@ export interface WritableStore extends ReadView {
  */
 export interface ReadableStore extends ReadView {
   readonly location: string;
+  /** Why the store cannot be read at present, or `null`: a local one whose folder is gone. Passes when it is put back. */
+  readonly failure: Error | null;
   close(): Promise<void>;
 }
 
@@ -129,6 +132,8 @@ export interface StoreOptions {
   readonly walMinAgeMs?: number;
   /** S3: endpoint, region, credentials. Default: the environment and the AWS configuration files. */
   readonly s3?: S3Options;
+  /** Called once when the handle ends by itself, with what is `failure` from then on. */
+  readonly onFailure?: (error: MoraineError) => void;
   /** Wall clock in milliseconds, for tests of the stall guard. */
   readonly now?: () => number;
 }

@@ -76,6 +76,14 @@ export const limits = {
   walMinAgeMs: 3_600_000,
   /** Looks at the manifest in each half of the least age, so that one that fails does not matter. */
   heartbeatsPerHalfAge: 4,
+  /** How often an idle writer looks whether its folder is still where it was. */
+  folderWatchMs: 1_000,
+  /** How long a reader trusts its last look at that, and a writer before it begins to write. */
+  folderTrustMs: 100,
+  /** How long a folder is held for what an engine that has ended may still be writing. */
+  folderLingerMs: 5_000,
+  /** How long closing waits for the engine of a store whose folder is gone. */
+  goneCloseTimeoutMs: 1_000,
   /** Write-ahead objects after which the memtable is flushed, so that opening replays at most about so many. */
   walObjectsPerCheckpoint: 512,
   /** Reopenings after a stall that one write survives. */

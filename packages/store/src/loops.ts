@@ -1,4 +1,5 @@
 import type { Db, DbReader, DbSnapshot } from "@slatedb/uniffi";
+import type { FolderDescriptors } from "./folder-descriptors.js";
 import type { KeyRange, PackedKeys, PackedValues, RowBlock, ScanOptions, WriteBatch } from "./interface.js";
 import type { NativeSnapshot } from "./native/native-snapshot.js";
 
@@ -23,6 +24,8 @@ export interface StoreLoops {
    * Both then wait for ever (seen with 16 uncached reads at a time).
    */
   readonly pooledConnections: boolean;
+  /** How folders are held open. */
+  readonly folders: FolderDescriptors;
   /**
    * `remote`: whether a get that is not cached takes a round trip. It decides how many run at the same time. The keys are
    * copied before the call returns.

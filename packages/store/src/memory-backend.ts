@@ -31,6 +31,7 @@ export function memoryBackend(location: StoreLocation & { readonly kind: "memory
 
 class MemoryBackend implements Backend {
   readonly path = "store";
+  readonly folder = null;
   readonly objectStore: ObjectStore;
   readonly #store: MemoryStore;
 

@@ -58,6 +58,7 @@ export async function openStoreWith(loops: StoreLoops, url: string, options: Sto
       flushDelayMs,
       walObjectsPerCheckpoint: options.walObjectsPerCheckpoint ?? limits.walObjectsPerCheckpoint,
       blockCache: options.blockCache ?? true,
+      onFailure: options.onFailure,
       now: options.now ?? Date.now,
     });
   } catch (error) {
@@ -95,7 +96,7 @@ function openBackend(loops: StoreLoops, url: string, requestTimeoutMs: number, s
     case "memory":
       return memoryBackend(location);
     case "file":
-      return new FileBackend(location);
+      return new FileBackend(location, loops.folders);
     case "s3":
       return new S3Backend(location, { requestTimeoutMs, pooledConnections: loops.pooledConnections, s3 });
   }

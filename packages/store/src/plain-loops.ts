@@ -8,6 +8,7 @@ import {
   WriteBatch as SlateWriteBatch,
   type KeyValue,
 } from "@slatedb/uniffi";
+import { nodeFolders } from "./folder-descriptors.js";
 import {
   absent,
   type KeyRange,
@@ -29,6 +30,7 @@ import { nextTurn } from "./within.js";
 export const plainLoops: StoreLoops = {
   name: "plain",
   pooledConnections: false,
+  folders: nodeFolders,
   getMany(from, keys, remote) {
     const source = ownReadable(from);
     const count = keys.ends.length;

@@ -5,9 +5,9 @@ import { Deadlines } from "./deadlines.js";
 import type { KeyRange, PackedKeys, PackedValues, ReadableStore, RowBlock, ScanOptions } from "./interface.js";
 import { limits } from "./limits.js";
 import type { StoreLoops } from "./loops.js";
+import { Opened } from "./opened.js";
 import { getChecked, scanChecked, type ReadSource } from "./reads.js";
 import { isEngineStopped, storeErrorFrom } from "./slate-errors.js";
-import { within } from "./within.js";
 
 export interface FollowerOptions {
   readonly pollIntervalMs: number;
@@ -18,6 +18,9 @@ export interface FollowerOptions {
  * A handle that follows the writer of a store. It fences nobody; it pins what it reads by a checkpoint in the manifest, for
  * which it needs the right to write manifests.
  *
+ * A store whose folder is not where it was opened is not read, though the engine could go on in a folder that was moved: what lies at
+ * the path counts. Once it is back there, it is the same store again.
+ *
  * SlateDB's reader stops for good when its checkpoint has run out before it was renewed: after a suspension, or where the
  * place did not answer for long. A read that finds it so opens another one, and repeats itself where nothing was shown yet.
  */
@@ -27,14 +30,14 @@ export class SlateReader implements ReadableStore {
   readonly #loops: StoreLoops;
   readonly #options: FollowerOptions;
   readonly #deadlines: Deadlines;
-  #reader: DbReader;
+  #reader: Opened<DbReader>;
   #source: ReadSource;
   /** The source whose engine was found stopped, until another one is open. */
   #stopped: ReadSource | null = null;
   #reopening: Promise<ReadSource> | null = null;
   #closed: Promise<void> | null = null;
 
-  private constructor(backend: Backend, loops: StoreLoops, options: FollowerOptions, reader: DbReader) {
+  private constructor(backend: Backend, loops: StoreLoops, options: FollowerOptions, reader: Opened<DbReader>) {
     this.location = backend.location.url;
     this.#backend = backend;
     this.#loops = loops;
@@ -50,6 +53,10 @@ export class SlateReader implements ReadableStore {
 
   static async open(backend: Backend, loops: StoreLoops, options: FollowerOptions): Promise<SlateReader> {
     return new SlateReader(backend, loops, options, await openEngine(backend, loops, options));
+  }
+
+  get failure(): Error | null {
+    return this.#backend.folder?.look() ?? null;
   }
 
   async getMany(keys: PackedKeys): Promise<PackedValues> {
@@ -73,14 +80,20 @@ export class SlateReader implements ReadableStore {
     return this.#closed;
   }
 
-  #sourceOf(reader: DbReader): ReadSource {
+  #sourceOf({ db }: Opened<DbReader>): ReadSource {
     const source: ReadSource = {
-      from: reader,
+      from: db,
       loops: this.#loops,
       remote: isRemote(this.#backend.location),
       deadlines: this.#deadlines,
       failed: (error, doing) => {
         if (this.#closed !== null) return closedReader();
+        const gone = this.#backend.folder?.look();
+        if (gone !== undefined) {
+          // What the engine read meanwhile is not to be relied on, should the folder come back.
+          if (source === this.#source) this.#stopped = source;
+          return gone;
+        }
         if (!isEngineStopped(error)) return storeErrorFrom(error, doing);
         if (source === this.#source) this.#stopped = source;
         return new StoreUnavailableError("the reader lost its hold on the store", {
@@ -94,6 +107,8 @@ export class SlateReader implements ReadableStore {
 
   #ready(): ReadSource | Promise<ReadSource> {
     if (this.#closed !== null) throw closedReader();
+    const gone = this.#backend.folder?.glanceAgain();
+    if (gone !== undefined) throw gone;
     if (this.#stopped === null) return this.#source;
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = null;
@@ -107,7 +122,7 @@ export class SlateReader implements ReadableStore {
     this.#reader = reader;
     this.#source = this.#sourceOf(reader);
     this.#stopped = null;
-    await shutdown(this.#loops, old).catch(() => undefined);
+    await old.endQuietly();
     return this.#source;
   }
 
@@ -115,18 +130,19 @@ export class SlateReader implements ReadableStore {
     this.#deadlines.close();
     // An opening under way ends first, so that nothing of it stays behind.
     if (this.#reopening !== null) await Promise.allSettled([this.#reopening]);
-    const isStopped = this.#stopped !== null;
     try {
-      await shutdown(this.#loops, this.#reader);
+      // One that has stopped, or whose folder is gone, has nothing to put in order.
+      if (this.#stopped !== null || this.failure !== null) await this.#reader.endQuietly();
+      else await this.#reader.end();
     } catch (error) {
-      if (!isStopped) throw storeErrorFrom(error, "the reader could not be closed cleanly");
+      throw storeErrorFrom(error, "the reader could not be closed cleanly");
     } finally {
       this.#backend.close();
     }
   }
 }
 
-async function openEngine(backend: Backend, loops: StoreLoops, options: FollowerOptions): Promise<DbReader> {
+async function openEngine(backend: Backend, loops: StoreLoops, options: FollowerOptions): Promise<Opened<DbReader>> {
   const builder = new DbReaderBuilder(backend.path, backend.objectStore);
   try {
     builder.with_options({
@@ -135,28 +151,11 @@ async function openEngine(backend: Backend, loops: StoreLoops, options: Follower
       max_memtable_bytes: limits.readerMemtableBytes,
       skip_wal_replay: false,
     });
-    const building = builder.build();
-    return await within(building, limits.openTimeoutMs, () => {
-      building.then(
-        (late) => void loops.shutdown(late).catch(() => undefined),
-        () => undefined,
-      );
-      return new StoreUnavailableError(`${backend.location.url} did not open within ${limits.openTimeoutMs} ms`, {
-        remedy: "Check that the place answers and that its credentials are those of the environment.",
-      });
-    });
+    return await Opened.open(backend, loops, () => builder.build());
   } catch (error) {
     throw storeErrorFrom(error, "the store could not be opened for reading");
   } finally {
     builder.dispose();
-  }
-}
-
-async function shutdown(loops: StoreLoops, reader: DbReader): Promise<void> {
-  try {
-    await within(loops.shutdown(reader), limits.closeTimeoutMs, () => new Error("closing took too long"));
-  } finally {
-    reader.dispose();
   }
 }
 

@@ -13,6 +13,7 @@ import { within } from "./within.js";
 /** A store under a prefix of a bucket. Durable means: the service has answered the PUT. */
 export class S3Backend implements Backend {
   readonly path: string;
+  readonly folder = null;
   readonly location: StoreLocation & { readonly kind: "s3" };
   readonly #options: S3EngineOptions;
   #client: S3Client | null = null;

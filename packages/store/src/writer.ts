@@ -5,7 +5,7 @@ import { isRemote, type Backend } from "./backend.js";
 import { combineBatches } from "./combine-batches.js";
 import { Deadlines } from "./deadlines.js";
 import { recoveryChannel, type RecoveryEvent } from "./diagnostics.js";
-import { Engine, shutdownQuietly, type EngineOptions } from "./engine.js";
+import { Engine, type EngineOptions } from "./engine.js";
 import type {
   KeyRange,
   PackedKeys,
@@ -29,6 +29,8 @@ import { detach, within } from "./within.js";
 
 export interface WriterOptions extends EngineOptions {
   readonly requestTimeoutMs: number;
+  /** Told once, when the handle ends by itself. */
+  readonly onFailure?: ((error: MoraineError) => void) | undefined;
   readonly now: () => number;
 }
 
@@ -45,8 +47,8 @@ interface PendingWrite {
 }
 
 /**
- * The one writer of a store. The order of steps in a write: apply the batch, flush, check that the engine is still the one
- * and that no stall lies in between, only then acknowledge. After a stall (see StallGuard) the handle looks whether it
+ * The one writer of a store. The order of steps in a write: apply the batch, flush, check that the store's folder is still where it was
+ * opened, that the engine is still the one and that no stall lies in between, only then acknowledge. After a stall (see StallGuard) the handle looks whether it
  * has been displaced; if so it is finished, otherwise it opens a new engine, which fences whatever the old one still has
  * under way, and applies all unacknowledged batches again in their order. Applying a batch twice does no harm: batches hold
  * values, not differences, and nothing else writes.
@@ -61,6 +63,7 @@ export class SlateWriter implements WritableStore {
   /** In the order of their calls. */
   readonly #pending = new Map<PendingWrite, Promise<WriteReceipt>>();
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #watch: NodeJS.Timeout | undefined;
   readonly #rows = new RowCache();
   /** When a snapshot's read was last answered by the engine. */
   #answeredMs = Number.NEGATIVE_INFINITY;
@@ -81,6 +84,11 @@ export class SlateWriter implements WritableStore {
     this.#source = this.#sourceOf(engine);
     this.#heartbeat = setInterval(() => detach(this.#beat()), options.walMinAgeMs / 2 / limits.heartbeatsPerHalfAge);
     this.#heartbeat.unref();
+    const { folder } = backend;
+    if (folder === null) return;
+    const look = async (): Promise<void> => this.#endIfGone(await folder.lookAside());
+    this.#watch = setInterval(() => detach(look()), limits.folderWatchMs);
+    this.#watch.unref();
   }
 
   static async open(backend: Backend, loops: StoreLoops, options: WriterOptions): Promise<SlateWriter> {
@@ -90,6 +98,7 @@ export class SlateWriter implements WritableStore {
   }
 
   get failure(): Error | null {
+    this.#look();
     return this.#failure;
   }
 
@@ -125,6 +134,8 @@ export class SlateWriter implements WritableStore {
   }
 
   write(batch: WriteBatch): Promise<WriteReceipt> {
+    // So that a commit that comes later than a moment after the folder was moved certainly does not land.
+    if (this.#failure === null) this.#endIfGone(this.#backend.folder?.glanceAgain());
     if (this.#failure !== null) return Promise.reject(this.#failure);
     if (this.#closing !== null) return Promise.reject(new ClosedError("the store is being closed"));
     try {
@@ -269,6 +280,7 @@ export class SlateWriter implements WritableStore {
 
   /** What to read from now, after a recovery if one is due. */
   async #ready(): Promise<ReadSource> {
+    this.#look();
     if (this.#failure !== null) throw this.#failure;
     if (this.#closing !== null) throw new ClosedError("the store is being closed");
     if (!this.#steady) await this.#recover();
@@ -309,7 +321,7 @@ export class SlateWriter implements WritableStore {
       const next = await Engine.open(this.#backend, this.#loops, this.#options);
       if (next.epoch !== old.epoch + 1n) {
         // Another writer came between the look and the opening. It has the better right: it did not sleep.
-        await shutdownQuietly(this.#loops, next.db);
+        await next.shutdown(reopened());
         throw new FencedError("a newer writer has opened this store");
       }
       this.#engine = next;
@@ -354,6 +366,8 @@ export class SlateWriter implements WritableStore {
   }
 
   async #checkNotDisplaced(epoch: bigint): Promise<void> {
+    const ended = this.#look();
+    if (ended !== null) throw ended;
     const reading = this.#backend.readManifest();
     const manifest = await within(reading, this.#options.requestTimeoutMs, () =>
       this.#timeoutError("reading the manifest"),
@@ -388,9 +402,20 @@ export class SlateWriter implements WritableStore {
     });
   }
 
+  /** Ends the handle where the store's folder is not the one any more that was opened. Gives why it has ended. */
+  #look(): MoraineError | null {
+    if (this.#failure === null) this.#endIfGone(this.#backend.folder?.look());
+    return this.#failure;
+  }
+
+  #endIfGone(gone: MoraineError | undefined): void {
+    if (gone !== undefined) this.#end(gone);
+  }
+
   /** Types the failure of a read. One that shows that the handle is displaced ends it. */
   #readFailed(engine: Engine, error: unknown, doing: string): Error {
-    if (this.#failure !== null) return this.#failure;
+    const ended = this.#look();
+    if (ended !== null) return ended;
     const typed = storeErrorFrom(error, doing);
     if (typed.code !== "fenced" && typed.code !== "closed") return typed;
     if (engine !== this.#engine || this.#recovering !== null) return reopened();
@@ -400,6 +425,8 @@ export class SlateWriter implements WritableStore {
 
   /** Types the failure of a write, after which nothing is known about the batch: the handle ends. */
   #writeFailed(error: unknown, doing: string): MoraineError {
+    const ended = this.#look();
+    if (ended !== null) return ended;
     const typed = storeErrorFrom(error, doing);
     return this.#end(
       typed.code === "closed" && this.#closing !== null ? new ClosedError("the store has been closed") : typed,
@@ -410,10 +437,16 @@ export class SlateWriter implements WritableStore {
   #end(error: MoraineError): MoraineError {
     if (this.#failure !== null) return this.#failure;
     this.#failure = error;
-    clearInterval(this.#heartbeat);
+    this.#stopTimers();
     for (const pending of this.#pending.keys()) pending.abort(error);
     detach(this.#engine.shutdown(error));
+    this.#options.onFailure?.(error);
     return error;
+  }
+
+  #stopTimers(): void {
+    clearInterval(this.#heartbeat);
+    clearInterval(this.#watch);
   }
 
   async #close(): Promise<void> {
@@ -421,7 +454,8 @@ export class SlateWriter implements WritableStore {
     if (this.#recovering !== null) await Promise.allSettled([this.#recovering]);
     const engine = this.#engine;
     let failure: MoraineError | undefined;
-    if (this.#failure === null) {
+    // In a folder that has been deleted the engine would never finish.
+    if (this.#look() === null) {
       try {
         await within(engine.finish(), limits.closeTimeoutMs, () => this.#timeoutError("closing"));
       } catch (error) {
@@ -431,7 +465,7 @@ export class SlateWriter implements WritableStore {
       }
     }
     this.#failure ??= new ClosedError("the store has been closed");
-    clearInterval(this.#heartbeat);
+    this.#stopTimers();
     this.#deadlines.close();
     await engine.shutdown(this.#failure);
     this.#backend.close();

@@ -25,6 +25,7 @@ const byErrorCode: Readonly<Record<ErrorCode, number>> = {
   migration_required: exitCodes.refused,
   unsupported: exitCodes.refused,
   store: exitCodes.store,
+  store_gone: exitCodes.store,
   store_unavailable: exitCodes.store,
   closed: exitCodes.store,
   commit_conflict: exitCodes.otherWriter,

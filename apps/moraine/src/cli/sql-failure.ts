@@ -36,6 +36,7 @@ const moraineTexts: readonly (readonly [beginning: string, code: ErrorCode])[] =
   ["retry budget exhausted", "retry_budget_exhausted"],
   ["snapshot expired", "snapshot_expired"],
   ["store error", "store"],
+  ["store gone", "store_gone"],
   ["store locked", "store_locked"],
   ["store unavailable", "store_unavailable"],
   ["unsupported", "unsupported"],

@@ -22,6 +22,7 @@ const classes: Readonly<Record<ErrorCode, ErrorClass>> = {
   retry_budget_exhausted: codec.RetryBudgetExhaustedError,
   snapshot_expired: codec.SnapshotExpiredError,
   store: codec.StoreError,
+  store_gone: codec.StoreGoneError,
   store_locked: codec.StoreLockedError,
   store_unavailable: codec.StoreUnavailableError,
   unsupported: codec.UnsupportedError,

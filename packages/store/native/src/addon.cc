@@ -118,6 +118,8 @@ NAPI_MODULE_INIT() {
 	    {"snapshot", Loop<SnapshotCall>},
 	    {"releaseSnapshot", Loop<ReleaseSnapshotCall>},
 	    {"shutdown", Loop<ShutdownCall>},
+	    {"openFolder", Loop<OpenFolderCall>},
+	    {"closeFolder", Loop<CloseFolderCall>},
 	};
 	for (const auto &each : functions) {
 		napi_value function = nullptr;

@@ -19,5 +19,7 @@ napi_value DurableSequenceCall(napi_env env, napi_callback_info info);
 napi_value SnapshotCall(napi_env env, napi_callback_info info);
 napi_value ReleaseSnapshotCall(napi_env env, napi_callback_info info);
 napi_value ShutdownCall(napi_env env, napi_callback_info info);
+napi_value OpenFolderCall(napi_env env, napi_callback_info info);
+napi_value CloseFolderCall(napi_env env, napi_callback_info info);
 
 } // namespace moraine

@@ -41,6 +41,9 @@ export interface NativeAddon {
   /** Reads under way go on; those that come later are refused. Releasing again does nothing. */
   releaseSnapshot(snapshot: NativePin): void;
   shutdown(kind: ReadableKind, handle: unknown): Promise<void>;
+  /** Opens a folder, by its path in UTF-8: gives a descriptor that no end of a thread closes, or the negative number of an error. */
+  openFolder(path: Uint8Array): number;
+  closeFolder(descriptor: number): void;
 }
 
 declare const pinBrand: unique symbol;
@@ -99,6 +102,8 @@ export function isAddon(module: unknown): module is NativeAddon {
     "snapshot",
     "releaseSnapshot",
     "shutdown",
+    "openFolder",
+    "closeFolder",
   ];
   if (typeof module !== "object" || module === null) return false;
   const functions = new Map<string, unknown>(Object.entries(module));

@@ -28,6 +28,8 @@ function addonWith(functions: Partial<NativeAddon>): NativeAddon {
     snapshot: unused,
     releaseSnapshot: () => undefined,
     shutdown: unused,
+    openFolder: unused,
+    closeFolder: unused,
     ...functions,
   };
 }

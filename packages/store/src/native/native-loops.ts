@@ -1,4 +1,5 @@
 import { Db, DbReader } from "@slatedb/uniffi";
+import { type FolderDescriptors, nodeFolders } from "../folder-descriptors.js";
 import {
   absent,
   type KeyRange,
@@ -23,6 +24,15 @@ import { rangeRecord, scanOptionsRecord } from "./records.js";
 export class NativeLoops implements StoreLoops {
   readonly name = "native";
   readonly pooledConnections = false;
+  readonly folders: FolderDescriptors = {
+    outliveThreads: true,
+    open: (path) => {
+      const descriptor = this.#addon.openFolder(Buffer.from(path));
+      // Node's own function says what is wrong.
+      return descriptor < 0 ? nodeFolders.open(path) : descriptor;
+    },
+    close: (descriptor) => this.#addon.closeFolder(descriptor),
+  };
   readonly #addon: NativeAddon;
   readonly #localGets: GatheredGets<SlateReadable>;
   readonly #remoteGets: GatheredGets<SlateReadable>;

@@ -89,6 +89,9 @@ const functions: Readonly<Record<keyof NativeAddon, readonly Argument[]>> = {
   snapshot: [handle],
   releaseSnapshot: [pinArgument],
   shutdown: [kind, handle],
+  openFolder: [uint8],
+  // None that is open.
+  closeFolder: [{ good: () => 0x7fff_ffff }],
 };
 
 /** Arguments of which the last ones may be left out. */

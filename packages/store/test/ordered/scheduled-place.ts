@@ -1,5 +1,6 @@
 import { type Db, type DbSnapshot, FlushType, ObjectStore } from "@slatedb/uniffi";
 import type { Backend } from "../../src/backend.js";
+import { nodeFolders } from "../../src/folder-descriptors.js";
 import { absent, nextTurn, packValues, type RowBlock, type WriteBatch } from "../../src/index.js";
 import { parseLocation } from "../../src/location.js";
 import type { SlateReadable, StoreLoops } from "../../src/loops.js";
@@ -93,6 +94,7 @@ export class ScheduledPlace {
   readonly loops: StoreLoops = {
     name: "plain",
     pooledConnections: false,
+    folders: nodeFolders,
     getMany: async (from, { data, ends }) => {
       const state = this.#stateOf(from);
       this.gets += 1;
@@ -127,6 +129,7 @@ export class ScheduledPlace {
     location: parseLocation("memory://scheduled"),
     objectStore: ObjectStore.resolve("memory:///"),
     path: "store",
+    folder: null,
     prepareForWriting: () => Promise.resolve(),
     prepareForReading: () => Promise.resolve(),
     openWriter: async (open) => {

@@ -6,6 +6,7 @@ import type { ObjectStore } from "@slatedb/uniffi";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Backend } from "../../src/backend.js";
 import { FileBackend } from "../../src/file-backend.js";
+import type { HeldFolder } from "../../src/held-folder.js";
 import {
   BatchBuilder,
   collectRows,
@@ -392,6 +393,10 @@ class MeddledBackend implements Backend {
 
   get location(): StoreLocation {
     return this.#inner.location;
+  }
+
+  get folder(): HeldFolder | null {
+    return this.#inner.folder;
   }
 
   get objectStore(): ObjectStore {
