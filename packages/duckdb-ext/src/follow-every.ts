@@ -2,6 +2,7 @@ import type { RowLoad } from "@moraine/catalog";
 import { framesOfLoad } from "./frames-of-steps.js";
 import type { SendFrame } from "./follow.js";
 import { encodeFrame } from "./wire/messages.js";
+import { amongOthers, wireRevision } from "./wire-revision.js";
 
 /** All lakes of a store at one time, as a client has them that has not said yet which one it is attached for. */
 export interface EveryLoad {
@@ -11,20 +12,9 @@ export interface EveryLoad {
   readonly revisions: ReadonlyMap<string, bigint>;
 }
 
-/** Set in revisions that are no single lake's. They are above all of those, so that a lake that is followed from one is loaded. */
-const manyLakes = 1n << 62n;
-
-export function isOfManyLakes(revision: bigint): boolean {
-  return (revision & manyLakes) !== 0n;
-}
-
-/** A revision for a copy that holds more than the lake that it is to follow from now on. */
-export function amongOthers(revision: bigint): bigint {
-  return manyLakes | revision;
-}
-
 interface Lake {
   readonly schema: string;
+  readonly mark: bigint;
   readonly catalog: { loadRows(): Promise<RowLoad> };
 }
 
@@ -42,7 +32,8 @@ export async function followEvery(
     for (const { schema, catalog } of lakes) loads.push([schema, await catalog.loadRows()]);
     const revisions = new Map(loads.map(([schema, load]) => [schema, load.revision]));
     // It rises with each commit and with each lake.
-    const revision = amongOthers([...revisions.values()].reduce((sum, one) => sum + one + 1n, 0n));
+    const sum = [...revisions.values()].reduce((before, one) => before + one + 1n, 0n);
+    const revision = amongOthers(wireRevision(lakes[0]?.mark ?? 0n, sum));
     if (revision === known) {
       await send(encodeFrame({ type: "unchanged" }));
     } else {

@@ -5,9 +5,15 @@ import { framesOfLoad } from "./frames-of-steps.js";
 import type { FollowedLake, ReadLake } from "./lake.js";
 import { followWaitMs, pinAttempts } from "./limits.js";
 import { encodeFrame } from "./wire/messages.js";
+import { isOfLake, numberOf, wireRevision } from "./wire-revision.js";
 
 /** Sends one frame; resolves when there is room for the next one. */
 export type SendFrame = (frame: Uint8Array) => Promise<void>;
+
+/** The lake's own number of the revision that a client's tables stand at; `undefined` where they are not those of this lake alone. */
+function numberIn({ mark }: { readonly mark: bigint }, known: bigint | undefined): bigint | undefined {
+  return known !== undefined && isOfLake(mark, known) ? numberOf(known) : undefined;
+}
 
 /**
  * Answers a `Follow` of a lake that is open for writing: nothing new, the newest changes, or everything. What is answered is at
@@ -16,9 +22,10 @@ export type SendFrame = (frame: Uint8Array) => Promise<void>;
 export async function followLake(
   lake: FollowedLake,
   attachment: Attachment,
-  revision: bigint | undefined,
+  known: bigint | undefined,
   send: SendFrame,
 ): Promise<void> {
+  const revision = numberIn(lake, known);
   for (let attempt = 1; ; attempt++) {
     const scope = await lake.catalog.reads();
     const way = revision === undefined ? undefined : await wayTo(lake, revision, scope.revision);
@@ -34,7 +41,7 @@ export async function followLake(
       continue;
     }
     keepOrRelease(attachment, scope, reached);
-    await sendWay(way, send);
+    await sendWay(lake, way, send);
     return;
   }
 }
@@ -54,7 +61,7 @@ function keepOrRelease(attachment: Attachment, scope: ReadScope, reached: bigint
   else scope.release();
 }
 
-async function sendWay(way: readonly LoggedRevision[], send: SendFrame): Promise<void> {
+async function sendWay({ mark }: FollowedLake, way: readonly LoggedRevision[], send: SendFrame): Promise<void> {
   const last = way.at(-1);
   if (last === undefined) {
     await send(encodeFrame({ type: "unchanged" }));
@@ -62,7 +69,7 @@ async function sendWay(way: readonly LoggedRevision[], send: SendFrame): Promise
   }
   await send(encodeFrame({ type: "changes_begin", full: false }));
   for (const { frames } of way) for (const frame of frames) await send(frame);
-  await send(encodeFrame({ type: "changes_end", revision: last.to }));
+  await send(encodeFrame({ type: "changes_end", revision: wireRevision(mark, last.to) }));
 }
 
 async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFrame): Promise<void> {
@@ -71,7 +78,7 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
     const remembered = lake.load.find(scope.revision);
     if (remembered !== undefined) {
       keepOrRelease(attachment, scope, scope.revision);
-      await sendLoad(remembered, scope.revision, send);
+      await sendLoad(lake, remembered, scope.revision, send);
       return;
     }
     const load = await lake.catalog.loadRows();
@@ -82,7 +89,7 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
       }
       keepOrRelease(attachment, scope, load.revision);
       const frames = lake.load.through(load.revision, framesOfLoad(lake.schema, load.steps));
-      await sendLoad(frames, load.revision, send);
+      await sendLoad(lake, frames, load.revision, send);
       return;
     } finally {
       load.release();
@@ -91,24 +98,25 @@ async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFra
 }
 
 async function sendLoad(
+  { mark }: { readonly mark: bigint },
   frames: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   revision: bigint,
   send: SendFrame,
 ): Promise<void> {
   await send(encodeFrame({ type: "changes_begin", full: true }));
   for await (const frame of frames) await send(frame);
-  await send(encodeFrame({ type: "changes_end", revision }));
+  await send(encodeFrame({ type: "changes_end", revision: wireRevision(mark, revision) }));
 }
 
 /** The same for a lake that is only read: there are no steps to follow, so that whatever is new is everything. */
-export async function followReadOnly(lake: ReadLake, revision: bigint | undefined, send: SendFrame): Promise<void> {
+export async function followReadOnly(lake: ReadLake, known: bigint | undefined, send: SendFrame): Promise<void> {
   const load = await lake.catalog.loadRows();
   try {
-    if (load.revision === revision) {
+    if (load.revision === numberIn(lake, known)) {
       await send(encodeFrame({ type: "unchanged" }));
       return;
     }
-    await sendLoad(framesOfLoad(lake.schema, load.steps), load.revision, send);
+    await sendLoad(lake, framesOfLoad(lake.schema, load.steps), load.revision, send);
   } finally {
     load.release();
   }

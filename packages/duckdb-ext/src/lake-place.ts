@@ -9,7 +9,7 @@ import {
   type StoreLakes,
   writeStoreLakes,
 } from "@moraine/catalog";
-import { ConfigurationError, NotFoundError } from "@moraine/codec";
+import { ConfigurationError, type MoraineError, NotFoundError } from "@moraine/codec";
 import { recordedDataPath, StoreLock } from "@moraine/runtime";
 import {
   DataStoreSet,
@@ -33,6 +33,7 @@ import { s3OptionsOf } from "./s3-secret.js";
 export class LakePlace {
   readonly #location: string;
   readonly #storeLocation: string;
+  readonly #onFailure: (error: MoraineError) => void;
   #opened: OpenedCatalog | undefined;
   #store: ReadableStore | undefined;
   #writer: WritableStore | undefined;
@@ -45,11 +46,17 @@ export class LakePlace {
 
   /**
    * `location` is canonical: an absolute path or a URL. `storeLocation` is that of the whole store, where this is the place of one of
-   * its other lakes: data files lie in no part of it.
+   * its other lakes: data files lie in no part of it. `onFailure` is told when a store that is written to ends by itself.
    */
-  constructor(location: string, storeLocation: string = location) {
+  constructor(location: string, onFailure: (error: MoraineError) => void, storeLocation: string = location) {
     this.#location = location;
     this.#storeLocation = storeLocation;
+    this.#onFailure = onFailure;
+  }
+
+  /** Why the store that was opened is of no use any more. */
+  get failure(): Error | null {
+    return this.#store?.failure ?? null;
   }
 
   /** Whether the store may be written to. */
@@ -216,6 +223,7 @@ export class LakePlace {
     try {
       const store = await openStore(this.#location, {
         ...s3Part(storeSecret),
+        onFailure: this.#onFailure,
         ...(flushIntervalMs === 0 ? {} : { flush: { intervalMs: flushIntervalMs } }),
       });
       if ("genesis" in from) await this.#recordOwnSchema(store, from.schema);

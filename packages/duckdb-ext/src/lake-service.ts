@@ -9,7 +9,7 @@ import type { ReadScope } from "@moraine/catalog";
 import { Attachment, type ClientInfo } from "./attachment.js";
 import { followLake, followReadOnly, type SendFrame } from "./follow.js";
 import { createIndex, describeIndex, dropIndex, listIndexes, readIndex } from "./index-requests.js";
-import { amongOthers, followEvery, isOfManyLakes } from "./follow-every.js";
+import { followEvery } from "./follow-every.js";
 import { FollowedLake, type LakeOpener, type OpenedLake, type ReadLake, type WritableLake } from "./lake.js";
 import { defaultMetadataSchema, isSameSchema, makesLake, schemaOf } from "./metadata-schema.js";
 import { hasLanded } from "./landed.js";
@@ -18,6 +18,7 @@ import { connectSettings } from "./remote/connect-settings.js";
 import { RetryFloor } from "./retry-floor.js";
 import { requireSameLake } from "./same-lake.js";
 import type { MessageOf } from "./wire/messages.js";
+import { amongOthers, isOfLake, isOfManyLakes, markOf, numberOf, requireOwn, wireRevision } from "./wire-revision.js";
 
 /** What a service says about itself, without the parts that only its process knows. */
 export interface LakeStatus {
@@ -64,7 +65,7 @@ export class LakeService {
     client: ClientInfo,
   ): Promise<{ attachment: Attachment; dataPath: string | undefined; exists: boolean }> {
     // DuckLake has its own words for a lake that is not there and may not be made.
-    await this.#inTurn(async () => this.#take(await this.#opener.open(request)));
+    await this.#inTurn(async () => await this.#take(await this.#opener.open(request)));
     const attachment = new Attachment(++this.#lastAttachment, request.lake, client, request);
     this.#attachments.set(attachment.id, attachment);
     this.#listen();
@@ -99,7 +100,8 @@ export class LakeService {
     if (!attached.exists && !request.create) return attached;
     await this.#inTurn(async () => {
       if (this.#lakes.length > 0) return;
-      this.#lakes = [this.#followed({ schema: defaultMetadataSchema, catalog: await this.#opener.make(settings) })];
+      const catalog = await this.#opener.make(settings);
+      this.#lakes = [await this.#followed({ schema: defaultMetadataSchema, catalog })];
       this.#listen();
     });
     const snapshot = await this.connected().catalog.snapshot();
@@ -110,6 +112,11 @@ export class LakeService {
   connected(): Pick<RemoteContext, "catalog" | "floor"> {
     const { catalog, floor } = this.#required(this.#lakes[0], undefined);
     return { catalog, floor };
+  }
+
+  /** Why nothing can be done on the lakes any more, for good; `null` as long as something can. Takes microseconds. */
+  get failure(): Error | null {
+    return this.#opener.failure;
   }
 
   attachment(id: bigint): Attachment {
@@ -133,11 +140,13 @@ export class LakeService {
     request: MessageOf<"follow">,
     send: SendFrame,
   ): Promise<"answered" | "unchanged"> {
-    attachment.releaseBelow(request.oldestInUse);
+    attachment.releaseBelow(request.oldestInUse === undefined ? undefined : numberOf(request.oldestInUse));
     const isRetry = request.flags.retry && attachment.wasRefused;
     attachment.wasRefused = false;
-    const served = this.#served();
+    if (this.failure !== null) throw this.failure;
+    const served = await this.#servedTo(attachment, request.revision);
     if (served.length === 0) return "unchanged";
+    requireOwn(served, request.revision);
     const lake = named(this.#lakes, attachment.schema) ?? onlyOne(this.#lakes);
     if (lake !== undefined) {
       if (isRetry) await lake.floor.claim(attachment);
@@ -178,12 +187,16 @@ export class LakeService {
     { base: given, changes, flags }: MessageOf<"commit"> & { readonly base: bigint },
     signal: AbortSignal,
   ): Promise<bigint> {
-    const { schema, catalog } = lake;
+    const { schema, mark, catalog } = lake;
+    requireOwn(this.#lakes, given);
     const isOfMany = isOfManyLakes(given);
     const known = attachment.every?.revision === given ? attachment.every.revisions.get(schema) : undefined;
-    const base = isOfMany ? known : given;
+    const base = isOfMany ? known : isOfLake(mark, given) ? numberOf(given) : undefined;
     // The copy stands at the base, and takes over what it has committed itself.
-    const reached = (revision: bigint): bigint => (isOfMany ? amongOthers(revision) : revision);
+    const reached = (revision: bigint): bigint => {
+      const own = wireRevision(mark, revision);
+      return isOfMany ? amongOthers(own) : own;
+    };
     if (flags.mayHaveLanded && (await hasLanded(catalog, base, changes)))
       return reached((base ?? catalog.revision) + 1n);
     if (base === undefined) throw new CommitConflictError("the transaction began before the store was opened anew");
@@ -200,16 +213,18 @@ export class LakeService {
         await this.#opener.use(attachment.settings, schema);
         await requireSameLake(known.catalog, changes);
         this.#tie(attachment, schema);
-        return amongOthers(known.catalog.revision);
+        return amongOthers(wireRevision(known.mark, known.catalog.revision));
       }
       this.#tie(attachment, schema);
-      let { catalog } = known ?? {};
-      if (catalog === undefined) {
-        catalog = await this.#opener.create(attachment.settings, schema, changes);
-        this.#lakes = [...this.#lakes, this.#followed({ schema, catalog })];
+      let lake = known;
+      if (lake === undefined) {
+        const catalog = await this.#opener.create(attachment.settings, schema, changes);
+        lake = await this.#followed({ schema, catalog });
+        this.#lakes = [...this.#lakes, lake];
         this.#listen();
       }
-      return this.#lakes.length === 1 ? catalog.revision : amongOthers(catalog.revision);
+      const revision = wireRevision(lake.mark, lake.catalog.revision);
+      return this.#lakes.length === 1 ? revision : amongOthers(revision);
     });
   }
 
@@ -321,20 +336,42 @@ export class LakeService {
     attachment.use(schema, dataSecret);
   }
 
+  /**
+   * The lakes that a client can follow which has tables at a revision: there was a lake when it attached, before this service began. Where
+   * there is none, it is looked for again, as the store's folder may have been moved away and put back.
+   */
+  async #servedTo(attachment: Attachment, revision: bigint | undefined): Promise<readonly (FollowedLake | ReadLake)[]> {
+    if (revision !== undefined && this.#served().length === 0) {
+      await this.#inTurn(async () => await this.#take(await this.#opener.open(attachment.settings)));
+      this.#listen();
+      if (this.#served().length === 0) {
+        throw new NotFoundError("the lake that was attached: there is none at the store's place any more", {
+          remedy: "Put the store's folder back, or detach the lake and attach it where it is now.",
+        });
+      }
+    }
+    return this.#served();
+  }
+
   #served(): readonly (FollowedLake | ReadLake)[] {
     return this.#lakes.length > 0 ? this.#lakes : this.#readLakes;
   }
 
-  #take(opened: readonly OpenedLake[]): void {
+  async #take(opened: readonly OpenedLake[]): Promise<void> {
     const written = opened.filter((lake) => lake.access === "write");
     if (written.length === 0) {
-      if (opened.length > 0) this.#readLakes = opened;
+      const read = await Promise.all(opened.map(async (lake) => ({ ...lake, mark: await markOf(lake.catalog) })));
+      if (read.length > 0) this.#readLakes = read;
       return;
     }
-    this.#readLakes = [];
-    this.#lakes = written.map(
-      (lake) => this.#lakes.find((known) => known.catalog === lake.catalog) ?? this.#followed(lake),
+    const known = this.#lakes;
+    const lakes = await Promise.all(
+      written.map(async (lake) => {
+        return known.find(({ catalog }) => catalog === lake.catalog) ?? (await this.#followed(lake));
+      }),
     );
+    this.#readLakes = [];
+    this.#lakes = lakes;
   }
 
   /** With an attachment that is not alone, each has to be told of what others commit. */
@@ -342,8 +379,14 @@ export class LakeService {
     if (this.#attachments.size > 1) for (const lake of this.#lakes) lake.listen();
   }
 
-  #followed({ schema, catalog }: { readonly schema: string; readonly catalog: WritableLake }): FollowedLake {
-    return new FollowedLake(schema, catalog, new RetryFloor(this.#retryFloorMs));
+  async #followed({
+    schema,
+    catalog,
+  }: {
+    readonly schema: string;
+    readonly catalog: WritableLake;
+  }): Promise<FollowedLake> {
+    return new FollowedLake(schema, await markOf(catalog), catalog, new RetryFloor(this.#retryFloorMs));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -31,11 +31,14 @@ export interface ReadableLake {
 /** A lake that is only read. */
 export interface ReadLake {
   readonly schema: string;
+  readonly mark: bigint;
   readonly catalog: ReadableLake;
 }
 
 /** Opens the lakes of a store, which DuckLake's metadata schemas tell apart. */
 export interface LakeOpener {
+  /** Why a store that was opened is of no use any more: fenced, or its folder is gone. `null` as long as all are. Takes microseconds. */
+  readonly failure: Error | null;
   /**
    * The lakes of the store, the oldest first. Nothing is made. They are open for writing from the first attachment on that writes;
    * what was opened for reading before stays until it is closed.
@@ -75,6 +78,8 @@ export interface LakeSettings {
  */
 export class FollowedLake {
   readonly schema: string;
+  /** In the revisions that its clients know: see `wireRevision`. */
+  readonly mark: bigint;
   readonly catalog: WritableLake;
   readonly floor: RetryFloor<Attachment>;
   readonly load = new RememberedLoad();
@@ -83,8 +88,9 @@ export class FollowedLake {
   /** Commits under way that no attachment makes. */
   #ownCommits = 0;
 
-  constructor(schema: string, catalog: WritableLake, floor: RetryFloor<Attachment>) {
+  constructor(schema: string, mark: bigint, catalog: WritableLake, floor: RetryFloor<Attachment>) {
     this.schema = schema;
+    this.mark = mark;
     this.catalog = catalog;
     this.floor = floor;
   }

@@ -35,11 +35,19 @@ export interface ServiceHost {
 }
 
 /** Codes after which the engine's handle of the store is of no use any more, whatever failed. */
-const endingCodes = new Set<string>(["fenced", "closed"]);
+const endingCodes = new Set<string>(["fenced", "store_gone", "closed"]);
 /** The same for a commit: whether it landed is not known until the store is opened again. */
 const endingCommitCodes = new Set<string>([...endingCodes, "store", "store_unavailable"]);
 /** Reads of a cut: one that is gone says nothing of the store. */
-const endingCutCodes = new Set<string>(["fenced"]);
+const endingCutCodes = new Set<string>(["fenced", "store_gone"]);
+
+function codeOf(error: unknown): string {
+  return error instanceof MoraineError ? error.code : "";
+}
+
+function handleEnded(code: string): string {
+  return `the store's handle has ended: ${code}`;
+}
 
 function endingCodesOf({ type }: Message): ReadonlySet<string> {
   if (type === "commit" || type === "commit_verbs") return endingCommitCodes;
@@ -136,8 +144,8 @@ class Connection {
       this.#logFailure(message, error);
       if (message.type === "connect" || isRemoteRequest(message)) await this.#send(refusalOf(error));
       else await this.#fail(error);
-      const code = error instanceof MoraineError ? error.code : "";
-      if (endingCodesOf(message).has(code)) this.#host.stop(`the store's handle has ended: ${code}`);
+      const code = codeOf(error);
+      if (endingCodesOf(message).has(code)) this.#host.stop(handleEnded(code));
       return "next";
     }
   }
@@ -254,6 +262,12 @@ class Connection {
       throw new ProtocolError(
         `the client speaks version ${version} of the protocol and this service version ${protocolVersion}: use releases of one version`,
       );
+    }
+    const { failure } = this.#host.lake;
+    if (failure !== null) {
+      // Whoever is not greeted looks for the next service, which opens what is at the store's place now.
+      this.#host.stop(handleEnded(codeOf(failure)));
+      return "close";
     }
     this.#client = { client, pid, program };
     this.#splitter.mostBytes = maxFrameBytes;

@@ -1,4 +1,5 @@
 import type { RowChanges, StoreLakes } from "@moraine/catalog";
+import type { MoraineError } from "@moraine/codec";
 import { attachOptions } from "./attach-options.js";
 import { LakePlace } from "./lake-place.js";
 import type { LakeOpener, LakeSettings, OpenedLake, WritableLake } from "./lake.js";
@@ -13,13 +14,23 @@ const lakesFolder = "lakes";
  */
 export class StoreOpener implements LakeOpener {
   readonly #location: string;
+  readonly #onFailure: (error: MoraineError) => void;
   readonly #own: LakePlace;
   readonly #others = new Map<string, LakePlace>();
 
-  /** `location` is canonical: an absolute path or a URL. */
-  constructor(location: string) {
+  /**
+   * `location` is canonical: an absolute path or a URL. `onFailure` is told when a store that is written to ends by itself, as it does when
+   * its folder is gone.
+   */
+  constructor(location: string, onFailure: (error: MoraineError) => void = () => undefined) {
     this.#location = location;
-    this.#own = new LakePlace(location);
+    this.#onFailure = onFailure;
+    this.#own = new LakePlace(location, onFailure);
+  }
+
+  get failure(): Error | null {
+    for (const { failure } of [this.#own, ...this.#others.values()]) if (failure !== null) return failure;
+    return null;
   }
 
   async open(settings: LakeSettings): Promise<readonly OpenedLake[]> {
@@ -68,7 +79,8 @@ export class StoreOpener implements LakeOpener {
   #other(folder: string): LakePlace {
     const known = this.#others.get(folder);
     if (known !== undefined) return known;
-    const place = new LakePlace(`${this.#location.replace(/\/+$/u, "")}/${lakesFolder}/${folder}`, this.#location);
+    const location = `${this.#location.replace(/\/+$/u, "")}/${lakesFolder}/${folder}`;
+    const place = new LakePlace(location, this.#onFailure, this.#location);
     this.#others.set(folder, place);
     return place;
   }

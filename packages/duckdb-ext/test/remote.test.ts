@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serialize } from "node:v8";
@@ -232,6 +232,50 @@ describe("a service that ends", () => {
     expect(failure.code).toBe("store_unavailable");
     expect(failure.message).toMatch(/may have landed/u);
     expect(await catalog.recentRows({ table })).toHaveLength(1);
+  });
+});
+
+describe("a store's folder that is moved away", () => {
+  /** Another service, as the next one to be started is. */
+  async function nextService(): Promise<void> {
+    await service.stop();
+    service = await LakeServer.listen(socket, store);
+  }
+
+  test("takes commits no more, and nothing is made in its place; put back, the catalog goes on", async () => {
+    const catalog = await connect();
+    const { value: table } = await catalog.commit((tx) => tx.createTable(numbers));
+    renameSync(store, `${store}-away`);
+    const insert = (n: number) => catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ n }] }));
+    expect((await failureOf(insert(1))).code).toBe("store_gone");
+    await nextService();
+    for (const call of [() => insert(2), () => catalog.snapshot(), () => catalog.recentRows({ table })]) {
+      expect((await failureOf(call())).message).toMatch(
+        /the lake that was connected: there is none at the store's place/u,
+      );
+    }
+    expect(existsSync(store)).toBe(false);
+    renameSync(`${store}-away`, store);
+    await nextService();
+    await insert(3);
+    // The first one may have been under way when the folder was moved.
+    const found = (await catalog.recentRows({ table })).map(({ values }) => values["n"]);
+    expect(found.filter((n) => n !== 1n)).toEqual([3n]);
+  });
+
+  test("is not mistaken for another one that is put there, at whatever revision", async () => {
+    const catalog = await connect();
+    const { value: table } = await catalog.commit((tx) => tx.createTable(numbers));
+    await service.stop();
+    renameSync(store, `${store}-away`);
+    service = await LakeServer.listen(socket, store);
+    const other = await connect();
+    await other.commit((tx) => tx.createTable({ ...numbers, name: "others" }));
+    const insert = () => catalog.commit((tx) => tx.inlineInsert({ table, rows: [{ n: 1 }] }));
+    for (const call of [insert, () => catalog.snapshot(), () => catalog.recentRows({ table })]) {
+      expect((await failureOf(call())).message).toMatch(/the lake that was connected: another one is at the store's/u);
+    }
+    expect(await other.recentRows({ table })).toEqual([]);
   });
 });
 

@@ -47,7 +47,10 @@ export class Engine {
     this.#place = place;
     this.#log = log;
     this.#events = events;
-    this.#opener = new StoreOpener(place.location);
+    this.#opener = new StoreOpener(place.location, ({ code, message }) => {
+      log.write("warn", "store_ended", { code, error: message });
+      events.stop(`the store's handle has ended: ${code}`);
+    });
     this.#lake = new LakeService(this.#opener);
   }
 

@@ -6,7 +6,15 @@ import {
   type RemoteCut,
   type RemoteMethod,
 } from "@moraine/catalog";
-import { ClosedError, ConfigurationError, type SnapshotId, StoreUnavailableError } from "@moraine/codec";
+import {
+  ClosedError,
+  ConfigurationError,
+  currentKey,
+  NotFoundError,
+  type SnapshotId,
+  StoreUnavailableError,
+} from "@moraine/codec";
+import { packKeys, valueAt } from "@moraine/store";
 import type { ServiceClient } from "../service-client.js";
 import { ConnectionLostError, exchange, LateAnswerError } from "./exchange.js";
 import { ServiceCut } from "./service-cut.js";
@@ -27,9 +35,17 @@ export interface LinkOptions {
   readonly requestTimeoutMs: number;
 }
 
-/** The link of a connected catalog to the service of its store. Where the service has ended the next call connects anew. */
+/** Tells a lake from others that are made at the same place later: the schema `main`, which is made with it, has a uuid. */
+const identityKeys = packKeys([currentKey("schema", 0n)]);
+
+/**
+ * The link of a connected catalog to the service of its store. Where the service has ended the next call connects anew, to the very lake
+ * that it was connected to: the store's folder may have been moved away meanwhile, and another one be there.
+ */
 export class ServiceLink implements CatalogLink {
   readonly #options: LinkOptions;
+  /** What the lake has at `identityKeys`, once it has been connected to. */
+  #identity: Uint8Array | undefined;
   #session: Promise<Session> | undefined;
   #closed = false;
 
@@ -143,6 +159,7 @@ export class ServiceLink implements CatalogLink {
     const client = await dial();
     try {
       const session = new Session(client, await this.#attach(client), dial, requestTimeoutMs);
+      await this.#checkLake(session);
       if (this.#closed) session.end();
       return session;
     } catch (error) {
@@ -156,6 +173,7 @@ export class ServiceLink implements CatalogLink {
     const { dataPath, requestTimeoutMs: limitMs } = this.#options;
     const found = await exchange(client, this.#request(false), ["attached"], { limitMs });
     if (!found.exists) {
+      if (this.#identity !== undefined) throw lakeIsGone("there is none");
       await exchange(client, { type: "detach", attachment: found.attachment }, ["done"], { limitMs });
       return (await exchange(client, this.#request(true), ["attached"], { limitMs })).attachment;
     }
@@ -168,8 +186,27 @@ export class ServiceLink implements CatalogLink {
     return found.attachment;
   }
 
+  async #checkLake(session: Session): Promise<void> {
+    const { attachment } = session;
+    const { revision } = await session.inOrder({ type: "pin", attachment, known: undefined, since: undefined }, [
+      "pinned",
+    ]);
+    const { data: keys, ends } = identityKeys;
+    const values = await session.inOrder({ type: "read_many", attachment, revision, keys, ends }, ["values"]);
+    await session.inOrder({ type: "unpin", attachment, revision }, ["done"]);
+    const identity = Buffer.from(valueAt(values, 0) ?? []);
+    this.#identity ??= identity;
+    if (!identity.equals(this.#identity)) throw lakeIsGone("another one is");
+  }
+
   #request(create: boolean): Parameters<typeof exchange>[1] {
     const { store, cwd, dataPath, encrypted } = this.#options;
     return { type: "connect", store, cwd, create, dataPath: create ? dataPath : undefined, encrypted };
   }
+}
+
+function lakeIsGone(what: string): NotFoundError {
+  return new NotFoundError(`the lake that was connected: ${what} at the store's place by now`, {
+    remedy: "Put the store's folder back, or connect anew, to where it is now.",
+  });
 }
