@@ -16,7 +16,8 @@ type DataFile = EntityValue["data_file"];
  *
  * Source: specification, "Compaction derives nothing".
  *
- * Errors: `constraint` for more or fewer rows, and for one that comes twice; whatever reading the files gives.
+ * Errors: `constraint` for more or fewer rows, and for an id that comes several times and more often than it was there; whatever reading
+ * the files gives.
  */
 export async function checkCompactedRows(context: FileEntriesContext): Promise<ReadonlySet<bigint>> {
   const { staging, upkeep, compacted } = context;
@@ -38,11 +39,28 @@ async function keepsIds(context: FileEntriesContext, tableId: bigint, fileIds: r
   const [before, after] = [gone.sorted(), come.sorted()];
   if (before.length === after.length && before.every((rowId, at) => rowId === after[at]))
     return !isSortedAnew(context, tableId, fileIds);
-  if (before.length === after.length && after.every((rowId, at) => rowId !== after[at + 1])) return false;
+  if (before.length === after.length && !repeatsMore(before, after)) return false;
   throw new ConstraintError(
     `a compaction of table ${tableId}, which has indexes, takes ${before.length} rows out of their files and writes ${after.length} rows, which are not the same ones`,
     { remedy: "Run it again. If that fails as well, drop the table's indexes, compact, and create them again." },
   );
+}
+
+/**
+ * Whether an id comes more than once, and more often than it was there. Both lists ascend. Several rows may have had one provisional id,
+ * and keep it while others get new ones.
+ */
+function repeatsMore(before: BigUint64Array, after: BigUint64Array): boolean {
+  let from = 0;
+  for (let at = 0, end = 1; at < after.length; at = end, end++) {
+    const rowId = after[at]!;
+    while (after[end] === rowId) end++;
+    if (end - at === 1) continue;
+    while (from < before.length && before[from]! < rowId) from++;
+    // The ids are in order: where the last of as many is the same one, all of them are.
+    if (before[from + end - at - 1] !== rowId) return true;
+  }
+  return false;
 }
 
 /** Whether rows may have changed their ids among each other: they were sorted, and where one lies gives its id. */
