@@ -18,8 +18,8 @@ export class Attachment {
   readonly readOnly: boolean;
   readonly client: ClientInfo;
   readonly connections = new Set<object>();
-  /** Whether a commit of it was refused as stale, and it has not begun again. */
-  wasRefused = false;
+  /** Commits of it that were refused as stale, and have not begun again. */
+  refusedCommits = 0;
   /** The load of every lake of the store that it was answered with last: see `followEvery`. */
   every: EveryLoad | undefined;
   /** Those of a connected application. */

@@ -130,7 +130,7 @@ export class LakeService {
   /** Ends an attachment: its pins go, and others need not wait for it. Ending it again does nothing. */
   detach(attachment: Attachment): void {
     if (!this.#attachments.delete(attachment.id)) return;
-    for (const { floor } of this.#lakes) floor.release(attachment);
+    for (const { floor } of this.#lakes) floor.leave(attachment);
     attachment.releaseBelow(undefined);
     attachment.cuts.end();
   }
@@ -141,8 +141,9 @@ export class LakeService {
     send: SendFrame,
   ): Promise<"answered" | "unchanged"> {
     attachment.releaseBelow(request.oldestInUse === undefined ? undefined : numberOf(request.oldestInUse));
-    const isRetry = request.flags.retry && attachment.wasRefused;
-    attachment.wasRefused = false;
+    const isRetry = request.flags.retry && attachment.refusedCommits > 0;
+    // Others of its transactions begin meanwhile.
+    if (isRetry) attachment.refusedCommits -= 1;
     if (this.failure !== null) throw this.failure;
     const served = await this.#servedTo(attachment, request.revision);
     if (served.length === 0) return "unchanged";
@@ -176,7 +177,7 @@ export class LakeService {
     try {
       return await (lake === undefined ? work() : lake.floor.commit(attachment, work));
     } catch (error) {
-      attachment.wasRefused = error instanceof CommitConflictError;
+      if (error instanceof CommitConflictError) attachment.refusedCommits += 1;
       throw error;
     }
   }

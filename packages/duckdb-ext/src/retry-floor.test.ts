@@ -74,15 +74,39 @@ test("one that goes while it waits is waited for by nobody, and the next one com
   const floor = new RetryFloor<string>(60_000);
   const running = commitOf(floor, "other");
   const claims = [floor.claim("first"), floor.claim("second"), floor.claim("third")];
-  floor.release("second");
+  floor.leave("second");
   await claims[1];
-  floor.release("first");
+  floor.leave("first");
   await claims[0];
   expect(await isSettled(claims[2] ?? Promise.resolve())).toBe(false);
   running.end();
   await claims[2];
   floor.release("third");
   await floor.pass("fast");
+});
+
+test("one that goes takes along all that it waits for", async () => {
+  const floor = new RetryFloor<string>(60_000);
+  await floor.claim("other");
+  const claims = [floor.claim("gone"), floor.claim("gone")];
+  floor.leave("gone");
+  await Promise.all(claims);
+  floor.release("other");
+  expect(await isSettled(floor.pass("fast"))).toBe(true);
+});
+
+test("a claim keeps its place while its client does other things", async () => {
+  const floor = new RetryFloor<string>(60_000);
+  await floor.claim("other");
+  const claimed = floor.claim("many");
+  floor.release("many");
+  expect(await isSettled(claimed)).toBe(false);
+  floor.release("other");
+  await claimed;
+  const passed = floor.pass("fast");
+  expect(await isSettled(passed)).toBe(false);
+  floor.release("many");
+  await passed;
 });
 
 test("a commit that fails gives the floor back", async () => {

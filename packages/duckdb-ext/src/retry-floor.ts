@@ -64,11 +64,17 @@ export class RetryFloor<Client> {
     while (this.#isWithAnother(client)) await this.#change();
   }
 
-  /** The client has given up, or gone. */
+  /** The client goes on without the floor, if it has it. Claims of it that wait, for other transactions, go on waiting. */
   release(client: Client): void {
-    const waiting = this.#claims.findIndex((waiter) => waiter.client === client);
-    if (waiting >= 0) for (const { resolve } of this.#claims.splice(waiting, 1)) resolve();
     if (this.#holder === client) this.#end();
+  }
+
+  /** The client is gone, with all that it waits for. */
+  leave(client: Client): void {
+    for (let at = this.#claims.length - 1; at >= 0; at--) {
+      if (this.#claims[at]?.client === client) for (const { resolve } of this.#claims.splice(at, 1)) resolve();
+    }
+    this.release(client);
   }
 
   #isWithAnother(client: Client | undefined): boolean {

@@ -127,6 +127,20 @@ describe("a lake through the service", () => {
     expect((await overtaking).code).toBe("commit_conflict");
   });
 
+  test("who repeats a commit goes first whatever else it begins before", async () => {
+    const { client: slow } = await lakeWithTable();
+    const quick = await attach();
+    await quick.follow();
+    await quick.commit(quick.createTable("quick").changes);
+    await refusal(slow.commit(slow.createTable("slow").changes));
+    // Of another connection to the same database.
+    await slow.follow();
+    await slow.follow({ retry: true });
+    const overtaking = refusal(quick.commit(quick.createTable("quicker").changes));
+    await slow.commit(slow.createTable("slow").changes);
+    expect((await overtaking).code).toBe("commit_conflict");
+  });
+
   test("who gives up lets the others go on at once, and so does who takes too long", async () => {
     const { client: slow } = await lakeWithTable();
     const quick = await attach();
