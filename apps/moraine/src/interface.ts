@@ -1327,7 +1327,8 @@ export interface Transaction extends CatalogSnapshot {
    *
    * `not_found` for a row id that was never given out, for a row that has ended already, for one of a file that the same
    * commit registers, and for one of any data file where the catalog has no data path; `constraint` for an inline row that the
-   * same commit flushes. Errors of what moraine reads: as `registerDataFile`.
+   * same commit flushes; `unsupported` for a row id from 10^18 on, which DuckLake may have given to several rows. Errors of what
+   * moraine reads: as `registerDataFile`.
    *
    * @example
    * await catalog.commit((tx) => {

@@ -33,6 +33,14 @@ async function open(): Promise<Fixture> {
 }
 
 describe("rows that share a row id", () => {
+  it("are not deleted by it, as nobody can tell which one is meant", async () => {
+    const { sql, table, index, write } = await open();
+    await write([1, 2], [shared, shared]);
+    expect(await sql.lake.lookup(index as never, 2n)).toEqual([shared]);
+    await expect(sql.lake.delete(table as never, shared)).rejects.toMatchObject({ code: "unsupported" });
+    await sql.verify();
+  });
+
   it("keep it in a compaction that gives other rows new ids, but get no more alike", async () => {
     const { sql, table, index, write } = await open();
     const files = [await write([1, 2], [shared, shared + 1n]), await write([1, 3], [shared, 4n])];
