@@ -135,6 +135,11 @@ export class LakeService {
     attachment.cuts.end();
   }
 
+  /** The attachment repeats no refused commit any more: others need not wait for it. */
+  letGo(attachment: Attachment): void {
+    for (const { floor } of this.#lakes) floor.release(attachment);
+  }
+
   async follow(
     attachment: Attachment,
     request: MessageOf<"follow">,

@@ -251,6 +251,7 @@ class Connection {
     return {
       ...this.#host.lake.connected(),
       attachment: this.#of(request),
+      letGo: () => this.#host.lake.letGo(this.#of(request)),
       signal: this.#gone.signal,
       send: (frame) => this.#write(frame),
     };

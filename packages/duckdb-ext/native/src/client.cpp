@@ -18,6 +18,8 @@ static constexpr size_t MAX_IDLE = 8;
 //! How often a request is sent again after its connection was lost, each time to a service that greets.
 static constexpr int MAX_REPEATS = 3;
 static constexpr int64_t DETACH_LIMIT_MS = 2000;
+//! Nobody is kept waiting for longer than that by who does not say it.
+static constexpr int64_t LET_GO_LIMIT_MS = 2000;
 
 //! What is said of a lost service. Free of the words by which DuckLake would repeat the statement.
 static IOException LostException(const ChannelLost &lost) {
@@ -303,6 +305,30 @@ bool Attachment::Commit(optional_ptr<ClientContext> context, FrameWriter &frame,
 			}
 			throw;
 		}
+	}
+}
+
+void Attachment::LetOthersGo() noexcept {
+	try {
+		std::unique_ptr<Channel> channel;
+		auto frame = FrameWriter::ForAttachment(FrameKind::CLAIM);
+		frame.Bool(false);
+		{
+			// Who holds it for long attaches anew, and then there is nothing to give back.
+			std::unique_lock<std::timed_mutex> guard(lock, std::try_to_lock);
+			if (!guard.owns_lock() || detached || process != getpid() || idle.empty()) {
+				return;
+			}
+			channel = std::move(idle.back());
+			idle.pop_back();
+			frame.SetAttachment(id);
+		}
+		channel->Send(frame, nullptr);
+		auto reply = channel->Receive(nullptr, LET_GO_LIMIT_MS);
+		Expect(reply, FrameKind::DONE);
+		Release(std::move(channel));
+	} catch (const std::exception &) {
+		// Their time of waiting ends by itself.
 	}
 }
 

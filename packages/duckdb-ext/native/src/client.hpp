@@ -108,6 +108,9 @@ public:
 	//! Says which lake of the store the attachment is for. `Exists` and `DataPath` are that lake's from then on.
 	void Use(duckdb::optional_ptr<duckdb::ClientContext> context, const std::string &schema,
 	         std::map<std::string, std::string> data_secret);
+	//! Says that a refused commit is not repeated after all: until then others wait for it, but never for long. Starts no
+	//! service, and reports nothing.
+	void LetOthersGo() noexcept;
 	//! Ends the attachment; reports nothing, as nobody could act on it.
 	void Detach() noexcept;
 

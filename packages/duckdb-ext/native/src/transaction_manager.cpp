@@ -76,6 +76,9 @@ Transaction &FollowingTransactionManager::StartTransaction(ClientContext &contex
 	std::lock_guard<std::mutex> guard(state_lock);
 	auto &transaction = DuckTransactionManager::StartTransaction(context);
 	running[&transaction] = revision;
+	if (is_retry) {
+		retries.insert(&transaction);
+	}
 	return transaction;
 }
 
@@ -205,17 +208,18 @@ void FollowingTransactionManager::AwaitEnd(uint64_t ended_before) {
 	changed.wait_for(guard, BLOCKED_WAIT, [&] { return ended_transactions != ended_before; });
 }
 
-optional_idx FollowingTransactionManager::Forget(Transaction &transaction) {
-	optional_idx base;
-	std::lock_guard<std::mutex> guard(state_lock);
-	auto entry = running.find(&transaction);
-	if (entry != running.end()) {
-		base = entry->second;
-		running.erase(entry);
+void FollowingTransactionManager::Forget(Transaction &transaction) {
+	bool was_retry;
+	{
+		std::lock_guard<std::mutex> guard(state_lock);
+		running.erase(&transaction);
+		was_retry = retries.erase(&transaction) > 0;
+		ended_transactions++;
+		changed.notify_all();
 	}
-	ended_transactions++;
-	changed.notify_all();
-	return base;
+	if (was_retry) {
+		attachment.LetOthersGo();
+	}
 }
 
 void FollowingTransactionManager::Checkpoint(ClientContext &context, bool force) {
@@ -285,6 +289,7 @@ ErrorData FollowingTransactionManager::CommitTransaction(ClientContext &context,
 		}
 	}
 	running.erase(&transaction);
+	retries.erase(&transaction);
 	ended_transactions++;
 	is_committing = false;
 	changed.notify_all();

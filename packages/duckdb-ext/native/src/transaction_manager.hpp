@@ -55,8 +55,8 @@ private:
 	bool CommitToStore(duckdb::ClientContext &context, duckdb::DuckTransaction &transaction, uint64_t &revision);
 	//! Rolls a transaction back that cannot be committed.
 	void GiveUp(duckdb::Transaction &transaction, duckdb::ErrorData &error);
-	//! Takes the transaction out of those that run and returns the revision that it began on.
-	duckdb::optional_idx Forget(duckdb::Transaction &transaction);
+	//! Takes the transaction, which commits nothing, out of those that run.
+	void Forget(duckdb::Transaction &transaction);
 
 	Attachment &attachment;
 	std::atomic<duckdb::ClientContext *> applying_context {nullptr};
@@ -73,6 +73,8 @@ private:
 	bool is_applying = false;
 	uint64_t ended_transactions = 0;
 	std::unordered_map<duckdb::Transaction *, duckdb::optional_idx> running;
+	//! Those of them that repeat a refused commit: others wait for what becomes of it.
+	std::unordered_set<duckdb::Transaction *> retries;
 	//! Whose last commit lost against another one: their next transaction says so.
 	std::unordered_set<duckdb::ClientContext *> refused;
 };

@@ -31,6 +31,7 @@ enum class FrameKind : uint8_t {
 	STATUS = 0x0c,
 	STOP = 0x0d,
 	USE = 0x0e,
+	CLAIM = 0x15,
 	FAILED = 0x7f,
 	WELCOME = 0x81,
 	ATTACHED = 0x82,

@@ -30,6 +30,8 @@ export interface RemoteContext {
   readonly attachment: Attachment;
   readonly catalog: WritableLake;
   readonly floor: RetryFloor<Attachment>;
+  /** Repeats no refused commit any more. */
+  readonly letGo: () => void;
   /** Ends when the client is gone. */
   readonly signal: AbortSignal;
   /** Sends a frame ahead of the answer. */
@@ -53,7 +55,7 @@ export async function answerRemote(request: RemoteRequest, context: RemoteContex
       return await cuts.read(request.revision, (cut) => scanRows(cut, request));
     case "claim":
       if (request.holds) await floor.claim(attachment);
-      else floor.release(attachment);
+      else context.letGo();
       return { type: "done", changed: true };
     case "commit_verbs":
       return await commit(request, context);
