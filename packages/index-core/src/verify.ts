@@ -30,8 +30,9 @@ const state = { unseen: 0, matched: 1, mismatched: 2, missing: 3 } as const;
  * Compares what an index holds with the entries recomputed from live rows, given in any number of lists. The stored
  * entries are held in memory, keys and row ids in flat buffers; so are required entries that are not stored.
  *
- * An entry given twice counts once, unless its row id is one that several rows may have: then it is to stand for two rows. When two rows require one value of a unique index, the row that the entry does not
- * name counts as mismatched (specification, "Verification").
+ * An entry given twice counts once, unless its row id is one that several rows may have: then it is to stand for two rows. When
+ * two rows require one value of a unique index, the row that the entry does not name counts as mismatched (specification,
+ * "Verification").
  */
 export async function verifyIndex(
   view: ReadView,

@@ -56,8 +56,9 @@ export class Opened<T extends Db | DbReader> {
   }
 
   /**
-   * Ends it where nothing can be done about a failure: it is fenced or given up, and has no promise to keep. Again does nothing. A store that was deleted
-   * is left alone: there it would try for ever to write a last manifest, and whoever waits for it would keep the process alive.
+   * Ends it where nothing can be done about a failure: it is fenced or given up, and has no promise to keep. Again does nothing.
+   * A store that was deleted is left alone: there it would try for ever to write a last manifest, and whoever waits for it would
+   * keep the process alive.
    */
   async endQuietly(): Promise<void> {
     if (this.#isOver) return;

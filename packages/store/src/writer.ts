@@ -47,11 +47,11 @@ interface PendingWrite {
 }
 
 /**
- * The one writer of a store. The order of steps in a write: apply the batch, flush, check that the store's folder is still where it was
- * opened, that the engine is still the one and that no stall lies in between, only then acknowledge. After a stall (see StallGuard) the handle looks whether it
- * has been displaced; if so it is finished, otherwise it opens a new engine, which fences whatever the old one still has
- * under way, and applies all unacknowledged batches again in their order. Applying a batch twice does no harm: batches hold
- * values, not differences, and nothing else writes.
+ * The one writer of a store. The order of steps in a write: apply the batch, flush, check that the store's folder is still where
+ * it was opened, that the engine is still the one and that no stall lies in between, only then acknowledge. After a stall (see
+ * StallGuard) the handle looks whether it has been displaced; if so it is finished, otherwise it opens a new engine, which fences
+ * whatever the old one still has under way, and applies all unacknowledged batches again in their order. Applying a batch twice
+ * does no harm: batches hold values, not differences, and nothing else writes.
  */
 export class SlateWriter implements WritableStore {
   readonly location: string;
