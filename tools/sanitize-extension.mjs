@@ -23,6 +23,8 @@ const extension = {
     "packages/duckdb-ext/test/failed-apply.test.ts",
     "apps/extension/test/scenarios.test.ts",
     "apps/extension/test/default-data-path.test.ts",
+    "apps/extension/test/idle-wait.test.ts",
+    "apps/extension/test/loaded-anew.test.ts",
   ],
 };
 
