@@ -2,7 +2,9 @@ export { type AppendEntriesOptions, appendFileEntries, type EntrySink, type Entr
 export { defaultVector } from "./default-vector.js";
 export { type DeleteFileSource, type DeleteTarget, readDeletePositions } from "./delete-positions.js";
 export { embedsRowIds } from "./embeds-row-ids.js";
+export { FileCache } from "./file-cache.js";
 export { FooterCache } from "./footer-cache.js";
+export { holdsPosition } from "./positions.js";
 export type {
   ColumnRequest,
   FileSource,

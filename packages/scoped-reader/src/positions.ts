@@ -44,3 +44,8 @@ export function lowerBound(sorted: ArrayLike<number>, value: number): number {
   }
   return low;
 }
+
+/** Whether an ascending list holds a position. */
+export function holdsPosition(positions: ArrayLike<number>, position: number): boolean {
+  return positions[lowerBound(positions, position)] === position;
+}

@@ -1,8 +1,8 @@
 import { type EntityValue, inlineFileDeleteKey, MoraineError } from "@moraine/codec";
+import { holdsPosition } from "@moraine/scoped-reader";
 import { packKeys, type ReadView, valueAt } from "@moraine/store";
 import { locatedRowsByKey } from "../engine/limits.js";
 import type { CatalogState } from "../model/state.js";
-import { holdsPosition } from "./delete-position-cache.js";
 import { FilesByRowId } from "./files-by-row-id.js";
 import { inlineFileDeletes, type TableFiles } from "./table-files.js";
 

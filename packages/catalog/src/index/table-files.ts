@@ -10,6 +10,7 @@ import {
 import {
   type ColumnRequest,
   embedsRowIds,
+  FileCache,
   type FileSource,
   FooterCache,
   type NameMap,
@@ -17,17 +18,17 @@ import {
   scanFile,
 } from "@moraine/scoped-reader";
 import { type DataStoreSet, type ReadView, resolveDataPath, rowKey } from "@moraine/store";
+import { deletePositionCacheBytes } from "../engine/limits.js";
 import { rangeOfPrefix } from "../engine/load-state.js";
 import type { ColumnNames } from "../inline/column-names.js";
 import type { CatalogReader } from "../model/state.js";
 import type { Origin } from "../remembered.js";
-import { DeletePositionCache } from "./delete-position-cache.js";
 
 /** Gives the data and delete files of a table in the form in which they are read. */
 export class TableFiles {
   readonly #stores: DataStoreSet;
   readonly #footers = new FooterCache();
-  readonly #deletePositions = new DeletePositionCache();
+  readonly #deletePositions = new FileCache<Float64Array>(deletePositionCacheBytes, ({ byteLength }) => byteLength);
 
   constructor(stores: DataStoreSet) {
     this.#stores = stores;

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
-import { DeletePositionCache, holdsPosition } from "./delete-position-cache.js";
+import { FileCache } from "./file-cache.js";
+import { holdsPosition } from "./positions.js";
 
 const list = (length: number): Float64Array => Float64Array.from({ length }, (_, i) => i * 3);
+const cacheOf = (positions: number): FileCache<Float64Array> =>
+  new FileCache(positions * Float64Array.BYTES_PER_ELEMENT, ({ byteLength }) => byteLength);
 
 test("a position is found in a list exactly if it is there", () => {
   for (const length of [0, 1, 2, 7, 100]) {
@@ -12,7 +15,7 @@ test("a position is found in a list exactly if it is there", () => {
 });
 
 test("what is known is not read again, and what was used longest ago is forgotten first", async () => {
-  const cache = new DeletePositionCache(3 * 10 * 8);
+  const cache = cacheOf(3 * 10);
   const reads: string[] = [];
   const get = (key: string, length = 10): Promise<Float64Array> =>
     cache.get(key, () => {
@@ -29,7 +32,7 @@ test("what is known is not read again, and what was used longest ago is forgotte
 });
 
 test("a failed read leaves nothing, and several at once count once", async () => {
-  const cache = new DeletePositionCache(2 * 10 * 8);
+  const cache = cacheOf(2 * 10);
   await expect(cache.get("a", () => Promise.reject(new Error("gone")))).rejects.toThrow("gone");
   await Promise.all([1, 2, 3].map(() => cache.get("a", () => Promise.resolve(list(10)))));
   await cache.get("b", () => Promise.resolve(list(10)));
