@@ -10,7 +10,7 @@ export class RetryFloor<Client> {
   #holder: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Clients whose commit is under way, once for each of their commits. */
-  readonly #committing: (Client | undefined)[] = [];
+  readonly #committing: Client[] = [];
   /** Who waits to repeat a commit, the longest first. */
   readonly #claims: { readonly client: Client; readonly resolve: () => void }[] = [];
   /** Wakes who waits to make one. */

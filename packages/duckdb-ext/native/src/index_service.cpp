@@ -32,6 +32,14 @@ AnsweredRows::AnsweredRows(FrameReader frame_p, const vector<LogicalType> &types
 	}
 }
 
+//! Has the service run a statement of its own, which may take long.
+static void Run(ClientContext &context, Attachment &service, FrameWriter &frame) {
+	IdleWait wait(&context);
+	auto answer = service.Request(context, frame, FrameKind::DONE, Repeat::NEVER);
+	answer.Bool();
+	answer.End();
+}
+
 void CreateIndex(ClientContext &context, Attachment &service, const IndexDefinition &definition) {
 	auto frame = FrameWriter::ForAttachment(FrameKind::CREATE_INDEX);
 	frame.Text(definition.name.schema);
@@ -41,10 +49,7 @@ void CreateIndex(ClientContext &context, Attachment &service, const IndexDefinit
 	frame.Bool(definition.is_unique);
 	frame.Bool(definition.if_not_exists);
 	frame.Map(definition.options);
-	IdleWait wait(&context);
-	auto answer = service.Request(context, frame, FrameKind::DONE, Repeat::NEVER);
-	answer.Bool();
-	answer.End();
+	Run(context, service, frame);
 }
 
 void DropIndex(ClientContext &context, Attachment &service, const string &schema, const string &index, bool if_exists) {
@@ -52,10 +57,7 @@ void DropIndex(ClientContext &context, Attachment &service, const string &schema
 	frame.OptionText(&schema);
 	frame.Text(index);
 	frame.Bool(if_exists);
-	IdleWait wait(&context);
-	auto answer = service.Request(context, frame, FrameKind::DONE, Repeat::NEVER);
-	answer.Bool();
-	answer.End();
+	Run(context, service, frame);
 }
 
 IndexShape DescribeIndex(ClientContext &context, Attachment &service, uint64_t snapshot, const IndexName &name) {
