@@ -106,11 +106,11 @@ async function followParts<K extends ServedEntityKind>(
   changed: ChangedRecords,
   out: FollowOutput,
 ): Promise<void> {
-  const { parts, addParts, partCount, sameParts } = servedKinds[kind];
+  const { parts, addParts, partTables, sameParts } = servedKinds[kind];
   if (parts.length === 0) return;
   const { before, after } = await newestVersions(kind, entity, current, changed);
   if (before === after || (before !== undefined && after !== undefined && sameParts(before, after))) return;
-  if (before !== undefined && partCount(before) > 0) for (const table of parts) out.deleteKeyed(table, entity.ids);
+  if (before !== undefined) for (const table of partTables(before)) out.deleteKeyed(table, entity.ids);
   if (after !== undefined) addParts(after, out.rows);
 }
 
@@ -123,14 +123,14 @@ async function newestVersions<K extends ServedEntityKind>(
   let { before, after } = current;
   if (past.length === 0 || (before !== undefined && after !== undefined)) return current;
   const message: MessageType<EntityValue[K]> = entityMessages[kind];
-  const { partCount } = servedKinds[kind];
+  const { partTables } = servedKinds[kind];
   const read = (bytes: Uint8Array | undefined): EntityValue[K] | undefined =>
     bytes === undefined ? undefined : decodeValue(message, bytes);
   const gone = past.map((change) => read(change.before));
   const added = past
     .toSorted((a, b) => (a.key.endSnapshot < b.key.endSnapshot ? -1 : 1))
     .flatMap(({ after: put }) => read(put) ?? []);
-  if ([...gone, ...added].every((value) => value === undefined || partCount(value) === 0)) return current;
+  if ([...gone, ...added].every((value) => value === undefined || partTables(value).length === 0)) return current;
   if (kind === "column") {
     // The one kind that has several versions under an id. They are looked for only where the live one is not there to tell.
     const endedNow = past.some(({ key, after: put }) => put !== undefined && isNew(key.endSnapshot, changed));

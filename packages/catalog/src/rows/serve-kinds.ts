@@ -29,7 +29,8 @@ export interface ServedKind<V> {
   readonly parts: readonly KeyedTable[];
   readonly addOwn: (value: V, to: RowLists) => void;
   readonly addParts: (value: V, to: RowLists) => void;
-  readonly partCount: (value: V) => number;
+  /** Those of `parts` in which a record has rows. */
+  readonly partTables: (value: V) => readonly KeyedTable[];
   readonly sameParts: (a: V, b: V) => boolean;
 }
 
@@ -37,22 +38,28 @@ export interface ServedKind<V> {
 export type ServedEntityKind = Exclude<EntityKind, "index" | "option">;
 
 function whole<V>(own: KeyedTable | undefined, addOwn: (value: V, to: RowLists) => void): ServedKind<V> {
-  return { own, addOwn, parts: [], addParts: () => undefined, partCount: () => 0, sameParts: () => true };
+  return { own, addOwn, parts: [], addParts: () => undefined, partTables: () => [], sameParts: () => true };
 }
 
 interface Parts<V, P> {
   readonly message: MessageType<P>;
-  readonly tables: readonly KeyedTable[];
+  readonly table: KeyedTable;
   readonly of: (value: V) => readonly P[];
+  /** A further table, with rows for what a part holds. */
+  readonly inner?: { readonly table: KeyedTable; readonly of: (part: P) => readonly unknown[] };
   readonly add: (value: V, part: P, to: RowLists) => void;
 }
 
-function withParts<V, P>(kind: ServedKind<V>, { message, tables, of, add }: Parts<V, P>): ServedKind<V> {
+function withParts<V, P>(kind: ServedKind<V>, { message, table, of, inner, add }: Parts<V, P>): ServedKind<V> {
+  const tables = inner === undefined ? [table] : [table, inner.table];
   return {
     ...kind,
     parts: tables,
     addParts: (value, to) => of(value).forEach((part) => add(value, part, to)),
-    partCount: (value) => of(value).length,
+    partTables: (value) => {
+      if (of(value).length === 0) return [];
+      return inner === undefined || of(value).some((part) => inner.of(part).length > 0) ? tables : [table];
+    },
     sameParts: (a, b) =>
       of(a).length === of(b).length && of(a).every((part, at) => equalValue(message, part, of(b)[at] as P)),
   };
@@ -69,7 +76,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     ),
     {
       message: ColumnTag,
-      tables: [{ table: "ducklake_column_tag", ids: ["table_id", "column_id"] }],
+      table: { table: "ducklake_column_tag", ids: ["table_id", "column_id"] },
       of: ({ tags }) => tags,
       add: (of, part, to) => to.add("ducklake_column_tag", { of, part }),
     },
@@ -80,7 +87,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     ),
     {
       message: PartitionColumn,
-      tables: [{ table: "ducklake_partition_column", ids: [undefined, "partition_id"] }],
+      table: { table: "ducklake_partition_column", ids: [undefined, "partition_id"] },
       of: ({ columns }) => columns,
       add: (of, part, to) => to.add("ducklake_partition_column", { of, part }),
     },
@@ -91,7 +98,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     ),
     {
       message: FilePartitionValue,
-      tables: [{ table: "ducklake_file_partition_value", ids: [undefined, "data_file_id"] }],
+      table: { table: "ducklake_file_partition_value", ids: [undefined, "data_file_id"] },
       of: ({ partitionValues }) => partitionValues,
       add: (of, part, to) => to.add("ducklake_file_partition_value", { of, part }),
     },
@@ -105,7 +112,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     ),
     {
       message: FileVariantStats,
-      tables: [{ table: "ducklake_file_variant_stats", ids: [undefined, "data_file_id", "column_id"] }],
+      table: { table: "ducklake_file_variant_stats", ids: [undefined, "data_file_id", "column_id"] },
       of: ({ variantStats }) => variantStats,
       add: (of, part, to) => to.add("ducklake_file_variant_stats", { of, part }),
     },
@@ -120,7 +127,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     whole(undefined, () => undefined),
     {
       message: TagEntry,
-      tables: [{ table: "ducklake_tag", ids: ["object_id"] }],
+      table: { table: "ducklake_tag", ids: ["object_id"] },
       of: ({ entries }) => entries,
       add: (of, part, to) => to.add("ducklake_tag", { of, part }),
     },
@@ -131,7 +138,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     ),
     {
       message: SortExpression,
-      tables: [{ table: "ducklake_sort_expression", ids: [undefined, "sort_id"] }],
+      table: { table: "ducklake_sort_expression", ids: [undefined, "sort_id"] },
       of: ({ expressions }) => expressions,
       add: (of, part, to) => to.add("ducklake_sort_expression", { of, part }),
     },
@@ -140,11 +147,9 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     whole({ table: "ducklake_macro", ids: ["macro_id"] }, (value, to) => to.add("ducklake_macro", value)),
     {
       message: MacroImplementation,
-      tables: [
-        { table: "ducklake_macro_impl", ids: ["macro_id"] },
-        { table: "ducklake_macro_parameters", ids: ["macro_id"] },
-      ],
+      table: { table: "ducklake_macro_impl", ids: ["macro_id"] },
       of: ({ implementations }) => implementations,
+      inner: { table: { table: "ducklake_macro_parameters", ids: ["macro_id"] }, of: ({ parameters }) => parameters },
       add: (of, part, to) => {
         const implementation = { of, part };
         to.add("ducklake_macro_impl", implementation);
@@ -159,7 +164,7 @@ export const servedKinds: { readonly [K in ServedEntityKind]: ServedKind<EntityV
     ),
     {
       message: NameMapping,
-      tables: [{ table: "ducklake_name_mapping", ids: [undefined, "mapping_id"] }],
+      table: { table: "ducklake_name_mapping", ids: [undefined, "mapping_id"] },
       of: ({ nameMappings }) => nameMappings,
       add: (of, part, to) => to.add("ducklake_name_mapping", { of, part }),
     },

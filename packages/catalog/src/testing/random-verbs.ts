@@ -196,7 +196,14 @@ const verbs: readonly Verb[] = [
     createMacro(draft, {
       schema: pickers.schema(a),
       name: nameOf(b),
-      implementations: [{ dialect: "duckdb", sql: "1", macroType: c % 2 === 0 ? "scalar" : "table" }],
+      implementations: [
+        {
+          dialect: "duckdb",
+          sql: "1",
+          macroType: c % 2 === 0 ? "scalar" : "table",
+          parameters: c % 3 === 0 ? [] : [{ parameterName: nameOf(c), parameterType: "int64" }],
+        },
+      ],
     }),
   (draft, pickers, { a }) => dropMacro(draft, { macro: pickers.macro(a) }),
   (draft, pickers, { a, b, c }) =>
