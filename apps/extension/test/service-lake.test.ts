@@ -117,7 +117,7 @@ it("is no writer as long as all attachments are read-only", async () => {
     attachment,
     revision: undefined,
     oldestInUse: undefined,
-    flags: { retry: false },
+    flags: { retry: false, mayBeOlder: false },
   };
   await connection.ask("changes_begin", follow);
   await (await connect(folder)).ask("attached", attach());

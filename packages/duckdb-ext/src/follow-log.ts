@@ -92,6 +92,11 @@ export class FollowLog implements RevisionListener {
     return first < 0 ? undefined : this.#entries.slice(first);
   }
 
+  /** Bytes of the way from a revision to the newest one; `undefined` where there is none. */
+  bytesSince(revision: bigint): number | undefined {
+    return this.since(revision)?.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
   #clear(): void {
     this.#entries = [];
     this.#bytes = 0;

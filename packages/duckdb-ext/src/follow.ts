@@ -15,14 +15,22 @@ function numberIn({ mark }: { readonly mark: bigint }, known: bigint | undefined
   return known !== undefined && isOfLake(mark, known) ? numberOf(known) : undefined;
 }
 
+/** What a client says by a `Follow`. */
+export interface FollowRequest {
+  readonly known: bigint | undefined;
+  /** Whether it takes everything as of an older revision, as it follows on before it reads. */
+  readonly mayBeOlder: boolean;
+}
+
 /**
  * Answers a `Follow` of a lake that is open for writing: nothing new, the newest changes, or everything. What is answered is at
- * least as new as the head was when the request came, and its cut is kept for the attachment where the lake has indexes.
+ * least as new as the head was when the request came, unless it may be older, and its cut is kept for the attachment where the
+ * lake has indexes.
  */
 export async function followLake(
   lake: FollowedLake,
   attachment: Attachment,
-  known: bigint | undefined,
+  { known, mayBeOlder }: FollowRequest,
   send: SendFrame,
 ): Promise<void> {
   const revision = numberIn(lake, known);
@@ -31,7 +39,9 @@ export async function followLake(
     const way = revision === undefined ? undefined : await wayTo(lake, revision, scope.revision);
     if (way === undefined) {
       scope.release();
-      await sendAll(lake, attachment, send);
+      const beginning = mayBeOlder ? lake.beginning : undefined;
+      if (beginning === undefined) await sendAll(lake, attachment, send);
+      else await sendLoad(lake, lake.load.use(beginning), beginning.revision, send);
       return;
     }
     const reached = way.at(-1)?.to ?? revision;
@@ -73,6 +83,8 @@ async function sendWay({ mark }: FollowedLake, way: readonly LoggedRevision[], s
 }
 
 async function sendAll(lake: FollowedLake, attachment: Attachment, send: SendFrame): Promise<void> {
+  // Whoever begins with what is remembered here goes on by what is committed from now on.
+  lake.listen();
   for (let attempt = 1; ; attempt++) {
     const scope = await lake.catalog.reads();
     const remembered = lake.load.find(scope.revision);

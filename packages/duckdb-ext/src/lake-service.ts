@@ -157,7 +157,7 @@ export class LakeService {
     if (lake !== undefined) {
       if (isRetry) await lake.floor.claim(attachment);
       else lake.floor.release(attachment);
-      await followLake(lake, attachment, request.revision, send);
+      await followLake(lake, attachment, { known: request.revision, mayBeOlder: request.flags.mayBeOlder }, send);
       if (isRetry) lake.floor.prolong(attachment);
       if (this.#attachments.size === 1) lake.caughtUp();
       // It may have ended while it was answered, and its pins with it.

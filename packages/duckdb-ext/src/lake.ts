@@ -1,7 +1,8 @@
 import type { Catalog, RemoteMethod, RowChanges, RowLoad } from "@moraine/catalog";
 import type { Attachment } from "./attachment.js";
 import { FollowLog } from "./follow-log.js";
-import { RememberedLoad } from "./remembered-load.js";
+import { followedLoadBytes, followedLoadShare } from "./limits.js";
+import { RememberedLoad, type RenderedLoad } from "./remembered-load.js";
 import type { RetryFloor } from "./retry-floor.js";
 
 /** What the service needs of a catalog that it may write to. */
@@ -107,9 +108,17 @@ export class FollowedLake {
     this.#stopListening = this.catalog.onRevision(this.#log);
   }
 
-  /** The only attachment is at the head: nobody has to be told of what it commits. */
+  /** The remembered load, where a client that begins with it is at the newest commit by a short way. */
+  get beginning(): RenderedLoad | undefined {
+    const load = this.load.newest;
+    if (load === undefined || load.byteLength < followedLoadBytes) return undefined;
+    const wayBytes = this.#log?.bytesSince(load.revision) ?? Infinity;
+    return wayBytes <= followedLoadShare * load.byteLength ? load : undefined;
+  }
+
+  /** The only attachment is at the head: nobody has to be told of what it commits, but for those who will begin with the remembered load. */
   caughtUp(): void {
-    if (this.#ownCommits === 0) this.#stop();
+    if (this.#ownCommits === 0 && this.beginning === undefined) this.#stop();
   }
 
   /** Runs commits of which every attachment has to be told. */

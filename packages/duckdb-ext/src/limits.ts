@@ -22,9 +22,16 @@ export const frameScratchBytes = 4_096;
 export const followLogBytes = 67_108_864;
 export const followLogRevisions = 4_096;
 
-/** Frames of a full load that are kept for the next client at the same revision, in bytes for each lake, and for how long without one. */
+/** Frames of a full load that are kept for the next clients, in bytes for each lake, and for how long without one. */
 export const rememberedLoadBytes = 67_108_864;
 export const rememberedLoadMs = 60_000;
+
+/**
+ * A load of fewer bytes is rendered anew after a commit, in some 10 ms: cheaper than the steps of each commit, in case that somebody
+ * attaches. Of a larger one clients go on by those steps, while they are no more than this part of it.
+ */
+export const followedLoadBytes = 262_144;
+export const followedLoadShare = 1 / 4;
 
 /** How long a `Follow` waits for the steps of a commit that has landed to be worked out, before it loads everything. */
 export const followWaitMs = 5_000;

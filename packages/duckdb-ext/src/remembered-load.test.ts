@@ -29,7 +29,10 @@ test("frames are remembered for their revision, until there is a newer one", asy
   expect(sizesAt(load, 2n)).toBeUndefined();
   expect(sizesAt(load, 3n)).toEqual([10, 20]);
   expect(sizesAt(load, 4n)).toBeUndefined();
+  expect(load.newest).toMatchObject({ revision: 3n, byteLength: 30 });
+  await passed(load, 4n, framesOf(40));
   expect(sizesAt(load, 3n)).toBeUndefined();
+  expect(sizesAt(load, 4n)).toEqual([40]);
 });
 
 test("an older load that ends later does not take the place of a newer one", async () => {

@@ -82,9 +82,14 @@ export class LakeClient {
     return answer as MessageOf<Name>;
   }
 
-  async follow({ retry = false, oldestInUse = undefined as bigint | undefined } = {}): Promise<Followed> {
+  async follow({
+    retry = false,
+    mayBeOlder = false,
+    oldestInUse = undefined as bigint | undefined,
+  } = {}): Promise<Followed> {
     const { attachment, revision } = this;
-    const first = await this.wire.request({ type: "follow", attachment, revision, oldestInUse, flags: { retry } });
+    const flags = { retry, mayBeOlder };
+    const first = await this.wire.request({ type: "follow", attachment, revision, oldestInUse, flags });
     if (first.type === "failed") throw new Refused(first);
     if (first.type === "unchanged") return { kind: "unchanged", revision, statements: [], rows: [] };
     if (first.type !== "changes_begin") throw new Error(`a ${first.type} came in place of changes`);

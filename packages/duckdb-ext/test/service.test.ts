@@ -34,6 +34,9 @@ async function refusal(work: Promise<unknown>): Promise<MessageOf<"failed">> {
   return (outcome as Refused).failed;
 }
 
+const detach = (client: LakeClient): Promise<unknown> =>
+  client.ask("done", { type: "detach", attachment: client.attachment });
+
 const attach = (more: Partial<MessageOf<"attach">> = {}): Promise<LakeClient> => LakeClient.attach(socket, store, more);
 
 /** A lake with one table, and a client that stands at its head. */
@@ -186,6 +189,57 @@ describe("a lake through the service", () => {
       }),
     ).toMatchObject({ changed: true });
     expect(await client.follow()).toMatchObject({ kind: "changes" });
+  });
+
+  test("who follows on takes everything as somebody else was sent it, and then what was committed since", async () => {
+    const { client, table } = await lakeWithTable();
+    const text = "x".repeat(500);
+    await client.commit(
+      client.insertInlined(
+        table,
+        0n,
+        Array.from({ length: 1_000 }, (_, i) => [BigInt(i), text]),
+      ),
+    );
+    // Rendered for this one, and remembered.
+    await (await attach()).follow();
+    const loaded = client.revision;
+    await client.commit(client.insertInlined(table, 1_000n, [[1_000n, "Ada"]]));
+    const older = await attach();
+    expect(await older.follow({ mayBeOlder: true })).toMatchObject({ kind: "full", revision: loaded });
+    const since = await older.follow({ mayBeOlder: true });
+    expect(since).toMatchObject({ kind: "changes", revision: client.revision });
+    expect(since.rows.find(({ table: name }) => name === "ducklake_inlined_data_1_1")?.batch.rows).toBe(1);
+    const whole = await (await attach()).follow();
+    expect(whole).toMatchObject({ kind: "full", revision: client.revision });
+    // A way that is long beside the load is not gone.
+    await client.commit(
+      client.insertInlined(
+        table,
+        1_001n,
+        Array.from({ length: 500 }, (_, i) => [BigInt(i), text]),
+      ),
+    );
+    const newest = await (await attach()).follow({ mayBeOlder: true });
+    expect(newest).toMatchObject({ kind: "full", revision: client.revision });
+  });
+
+  test("the only client leaves a way to the next one, as long as what it was sent is remembered", async () => {
+    const { client, table } = await lakeWithTable();
+    const rows = Array.from({ length: 1_000 }, (_, i) => [BigInt(i), "x".repeat(500)] as const);
+    await client.commit(client.insertInlined(table, 0n, rows));
+    await detach(client);
+    const alone = await attach();
+    const { revision: loaded } = await alone.follow();
+    for (const name of ["first", "second"]) {
+      await alone.commit(alone.createTable(name).changes);
+      expect((await alone.follow()).kind).toBe("unchanged");
+    }
+    const { revision } = alone;
+    await detach(alone);
+    const next = await attach();
+    expect(await next.follow({ mayBeOlder: true })).toMatchObject({ kind: "full", revision: loaded });
+    expect(await next.follow()).toMatchObject({ kind: "changes", revision });
   });
 
   test("indexes are created, enforced, read at pinned cuts and dropped", async () => {
@@ -350,7 +404,7 @@ describe("a service", () => {
         attachment: 1n,
         revision: undefined,
         oldestInUse: undefined,
-        flags: { retry: false },
+        flags: { retry: false, mayBeOlder: false },
       }),
       Buffer.concat([hello, hello]),
       Buffer.concat([hello, Uint8Array.of(2, 0, 0, 0, 0x0c, 0)]),

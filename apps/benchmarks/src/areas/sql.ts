@@ -105,7 +105,7 @@ async function measureStatements(
     figures.push(duration(`${kind}: ${name}`, "ms", median, ratio(medians, name, kind, median)));
   };
   const files = `${count(sqlFiles)} data files`;
-  // A service remembers what it has rendered until the lake changes.
+  // A service remembers what it has rendered, and what was committed since.
   await timedAttach(`attach with ${files}, after a commit`, () =>
     lake.run("INSERT INTO t VALUES (0, 'changes the lake')"),
   );

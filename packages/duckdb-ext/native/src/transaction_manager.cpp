@@ -20,6 +20,8 @@ static constexpr int MAX_BLOCKED_FOLLOWS = 3;
 //! How long a running transaction that is in the way is waited for, each time.
 static constexpr auto BLOCKED_WAIT = std::chrono::milliseconds(100);
 static constexpr uint8_t FOLLOW_RETRY = 1;
+//! Everything as of an older revision will do: it is followed on from there before anybody reads.
+static constexpr uint8_t FOLLOW_MAY_BE_OLDER = 2;
 
 //! Changes of the store that the tables here did not take.
 struct ApplyFailure {
@@ -41,7 +43,7 @@ FollowingTransactionManager::FollowingTransactionManager(AttachedDatabase &datab
 
 void FollowingTransactionManager::Load(optional_ptr<ClientContext> context) {
 	IdleWait wait(context);
-	CatchUp(context, false);
+	CatchUp(context, FOLLOW_MAY_BE_OLDER);
 }
 
 optional_idx FollowingTransactionManager::Revision() {
@@ -72,7 +74,7 @@ Transaction &FollowingTransactionManager::StartTransaction(ClientContext &contex
 		std::lock_guard<std::mutex> guard(state_lock);
 		is_retry = refused.erase(&context) > 0;
 	}
-	CatchUp(context, is_retry);
+	CatchUp(context, is_retry ? FOLLOW_RETRY : 0);
 	std::lock_guard<std::mutex> guard(state_lock);
 	auto &transaction = DuckTransactionManager::StartTransaction(context);
 	running[&transaction] = revision;
@@ -82,12 +84,12 @@ Transaction &FollowingTransactionManager::StartTransaction(ClientContext &contex
 	return transaction;
 }
 
-void FollowingTransactionManager::CatchUp(optional_ptr<ClientContext> context, bool is_retry) {
+void FollowingTransactionManager::CatchUp(optional_ptr<ClientContext> context, uint8_t flags) {
 	auto guard = attachment.Lock(follow_lock, context);
 	for (int blocked = 0; blocked <= MAX_BLOCKED_FOLLOWS;) {
 		auto ended_before = EndedTransactions();
 		try {
-			if (FollowOnce(context, is_retry ? FOLLOW_RETRY : 0, false)) {
+			if (FollowOnce(context, flags, false)) {
 				return;
 			}
 		} catch (const ApplyFailure &failure) {
@@ -101,7 +103,7 @@ void FollowingTransactionManager::CatchUp(optional_ptr<ClientContext> context, b
 		}
 	}
 	try {
-		while (!FollowOnce(context, is_retry ? FOLLOW_RETRY : 0, true)) {
+		while (!FollowOnce(context, static_cast<uint8_t>(flags & ~FOLLOW_MAY_BE_OLDER), true)) {
 		}
 	} catch (const ApplyFailure &failure) {
 		failure.error.Throw("moraine: the metadata tables cannot be brought up to date: ");

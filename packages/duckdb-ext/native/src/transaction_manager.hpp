@@ -44,7 +44,8 @@ public:
 
 private:
 	void HidePath();
-	void CatchUp(duckdb::optional_ptr<duckdb::ClientContext> context, bool is_retry);
+	//! Brings the tables up to the head, or to what `flags` of the Follow allow.
+	void CatchUp(duckdb::optional_ptr<duckdb::ClientContext> context, uint8_t flags);
 	//! One question and what it is answered. False where it has to be asked anew.
 	bool FollowOnce(duckdb::optional_ptr<duckdb::ClientContext> context, uint8_t flags, bool everything);
 	void ApplyChanges(Exchange &exchange, bool full, duckdb::optional_idx known);

@@ -60,7 +60,10 @@ const definitions = {
     },
   ],
   join: [0x03, { attachment: u64 }],
-  follow: [0x04, { attachment: u64, revision: option(u64), oldestInUse: option(u64), flags: flags(["retry"]) }],
+  follow: [
+    0x04,
+    { attachment: u64, revision: option(u64), oldestInUse: option(u64), flags: flags(["retry", "mayBeOlder"]) },
+  ],
   commit: [0x05, { attachment: u64, base: option(u64), flags: flags(["mayHaveLanded"]), changes: rowChanges }],
   create_index: [
     0x06,

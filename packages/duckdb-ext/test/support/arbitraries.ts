@@ -145,7 +145,7 @@ export const arbitraryMessage: fc.Arbitrary<Message> = fc.oneof(
     attachment,
     revision: maybe(u64),
     oldestInUse: maybe(u64),
-    flags: fc.record({ retry: fc.boolean() }),
+    flags: fc.record({ retry: fc.boolean(), mayBeOlder: fc.boolean() }),
   }),
   fc.record({ type: fc.constant("statements" as const), sql: text }),
   fc.record({ type: fc.constant("rows" as const), schema: text, table: text, batch: arbitraryBatch }),

@@ -67,7 +67,7 @@ export const messageFrames: readonly Message[] = [
   { type: "use", attachment: 1n, schema: 'one "lake"', dataSecret: new Map([["key_id", "k"]]) },
   { type: "join", attachment: 1n },
   { type: "joined" },
-  { type: "follow", attachment: 1n, revision: 5n, oldestInUse: undefined, flags: { retry: true } },
+  { type: "follow", attachment: 1n, revision: 5n, oldestInUse: undefined, flags: { retry: true, mayBeOlder: false } },
   { type: "unchanged" },
   { type: "changes_begin", full: false },
   { type: "statements", sql: `DELETE FROM "main"."ducklake_table" WHERE "table_id" = 1;` },
