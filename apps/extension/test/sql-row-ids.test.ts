@@ -96,3 +96,35 @@ describe.skipIf(!extensionAvailable)("rows that share a row id", () => {
     await expect(db.run("CREATE UNIQUE INDEX i ON t(v)")).rejects.toThrow(refused);
   });
 });
+
+/** 34 rows in the files of two partitions, and 8 that are inlined: DuckLake's flush spreads them over both. */
+async function fillPartitions(): Promise<void> {
+  await db.run(`CALL lake.set_option('data_inlining_row_limit', 10); ALTER TABLE t SET PARTITIONED BY (bucket(2, k));
+    BEGIN; INSERT INTO t SELECT i, 7 FROM range(34) r(i); INSERT INTO t SELECT i, 7 FROM range(34, 42) r(i); COMMIT`);
+}
+const shared = "SELECT count(*) - count(DISTINCT rowid) FROM t";
+
+describe.skipIf(!extensionAvailable)("a merge by which DuckLake gives rows the ids of others", () => {
+  it("is refused where the table has an index, and leaves that as it is", async () => {
+    await db.run("CREATE INDEX by_v ON t(v)");
+    await fillPartitions();
+    await db.run("CALL ducklake_flush_inlined_data('lake')");
+    expect(await db.failure("CALL ducklake_merge_adjacent_files('lake', 't')")).toMatch(
+      /gives a row the id|which are not the same ones/u,
+    );
+    expect(await rowIds(db, "lookup('lake', 'main', 't', 'by_v', 7)")).toHaveLength(42);
+    expect(await db.column(shared)).toEqual(["0"]);
+  });
+
+  it("keeps an index from being made, as the end of one row would take the entry of the other", async () => {
+    await fillPartitions();
+    await db.run("CALL ducklake_flush_inlined_data('lake'); CALL ducklake_merge_adjacent_files('lake', 't')");
+    expect(Number(await db.column(shared))).toBeGreaterThan(0);
+    for (const kind of ["INDEX", "UNIQUE INDEX"])
+      expect(await db.failure(`CREATE ${kind} by_v ON t(${kind === "INDEX" ? "v" : "k"})`)).toContain(
+        "share the row id",
+      );
+    await db.run("CREATE OR REPLACE TABLE copied AS FROM t; CREATE UNIQUE INDEX by_k ON copied(k)");
+    expect(await rowIds(db, "range('lake', 'main', 'copied', 'by_k', NULL, NULL, true, true)")).toHaveLength(42);
+  });
+});

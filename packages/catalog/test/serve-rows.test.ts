@@ -6,6 +6,7 @@ import { rowsPerBatch } from "../src/rows/limits.js";
 import type { StoreSnapshot, WritableStore } from "@moraine/store";
 import { failureOf } from "./support/errors.js";
 import { Lake, main } from "./support/lake.js";
+import { SqlLake } from "./support/sql-lake.js";
 import type { TableCopy } from "./support/table-copy.js";
 import { copyOf } from "./support/table-copy.js";
 
@@ -290,6 +291,13 @@ it("batches are bounded, whether rows come in small chunks or in one large one",
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(rows + 3);
   expect(sizes.slice(-2)).toEqual([1, 1]);
   expect(keys).toEqual([...Array.from({ length: rows }, (_, k) => BigInt(k)), 0n, 1n, 2n]);
+});
+
+it("a snapshot that changes nothing has NULL for its changes, as DuckLake writes it", async () => {
+  const sql = await SqlLake.open();
+  const snapshot = await sql.commit({ made: null });
+  const rows = (await served(sql.lake)).rows("ducklake_snapshot_changes");
+  expect(rows.find((row) => row["snapshot_id"] === snapshot)?.["changes_made"]).toBeNull();
 });
 
 it("what no row can be made of is damage, and said without the value", async () => {

@@ -42,6 +42,10 @@ class Ranks {
     for (const [at, number] of sorted.entries()) this.#rank.set(number, at);
   }
 
+  has(text: string): boolean {
+    return this.#rank.has(text);
+  }
+
   of(text: string): string {
     return text === "NULL" ? text : `#${this.#rank.get(text) ?? `?${text}`}`;
   }
@@ -57,7 +61,7 @@ export async function readMetadata(
   extraSnapshots: readonly number[],
 ): Promise<Map<string, string[]>> {
   const extra = new Set(extraSnapshots.map(String));
-  const read = await readTables(pair, `__ducklake_metadata_${lake}`);
+  const read = withoutUnseen(await readTables(pair, `__ducklake_metadata_${lake}`), extra);
   const valuesOf = (named: ReadonlySet<string>): string[] =>
     read.flatMap(({ columns, rows }) =>
       [...columns.keys()]
@@ -71,7 +75,8 @@ export async function readMetadata(
     if (catalogColumns.has(column)) return ids.of(cell);
     // Definitions name the lake.
     if (column === "sql") return cell.replaceAll(new RegExp(`\\b${lake}\\b`, "gu"), "{lake}");
-    if (column === "changes_made") return cell.replaceAll(/:(\d+)/gu, (_, id: string) => `:${ids.of(id)}`);
+    if (column === "changes_made")
+      return cell.replaceAll(/:(\d+)/gu, (_, id: string) => `:${ids.has(id) ? ids.of(id) : "gone"}`);
     // Tables of inlined rows carry ids and versions in their names.
     return column === "table_name" ? withoutIds(cell, ids) : cell;
   };
@@ -79,9 +84,28 @@ export async function readMetadata(
   const tables = new Map<string, string[]>();
   for (const { name, columns, rows } of read) {
     const shown = [...columns.keys()].filter((at) => isCompared(name, columns[at] ?? ""));
+    const texts = rows.map((row) =>
+      shown
+        .map((at) => [columns[at] ?? "", row[at] ?? ""] as const)
+        .map(([column, cell]) => (fileColumns.has(column) ? (files.get(cell) ?? "gone") : shownCell(column, cell)))
+        .join("|"),
+    );
+    const key = withoutIds(name, ids);
+    tables.set(key, [...(tables.get(key) ?? []), ...texts].sort());
+  }
+  return tables;
+}
+
+/**
+ * What is never to be seen moraine does not keep: what a transaction makes and ends, rows that it inserts into a table which it drops,
+ * and which rows were deleted of files that are no more. What tells of `extra` snapshots alone goes as well.
+ */
+function withoutUnseen(read: readonly ReadTable[], extra: ReadonlySet<string>): ReadTable[] {
+  const dataFiles = read.find(({ name }) => name === "ducklake_data_file");
+  const fileId = dataFiles?.columns.indexOf("data_file_id") ?? -1;
+  const files = new Set(dataFiles?.rows.map((row) => row[fileId]));
+  return read.map(({ name, columns, rows }) => {
     const begin = columns.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
-    // What is never to be seen moraine does not keep: what a transaction makes and ends, rows that it inserts into a table which it drops,
-    // and which rows were deleted of files that are no more.
     const ended = columns.indexOf("end_snapshot");
     const file = name.startsWith("ducklake_inlined_delete_") ? columns.indexOf("file_id") : -1;
     const end = endOfInlined(read, name);
@@ -92,16 +116,8 @@ export async function readMetadata(
         (ended < 0 || row[begin] !== row[ended]) &&
         (file < 0 || files.has(row[file] ?? "")),
     );
-    const texts = kept.map((row) =>
-      shown
-        .map((at) => [columns[at] ?? "", row[at] ?? ""] as const)
-        .map(([column, cell]) => (fileColumns.has(column) ? (files.get(cell) ?? "gone") : shownCell(column, cell)))
-        .join("|"),
-    );
-    const key = withoutIds(name, ids);
-    tables.set(key, [...(tables.get(key) ?? []), ...texts].sort());
-  }
-  return tables;
+    return { name, columns, rows: kept };
+  });
 }
 
 /**

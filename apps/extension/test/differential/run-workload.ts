@@ -23,7 +23,12 @@ export const otherKinds = [
   "index over duplicates",
 ] as const;
 
-const mergingKinds: readonly string[] = ["merge of adjacent files", "upkeep of a table", "checkpoint"];
+const mergingKinds: readonly string[] = [
+  "merge of adjacent files",
+  "rewrite of files",
+  "upkeep of a table",
+  "checkpoint",
+];
 
 export interface WorkloadResult {
   readonly model: LakeModel;
@@ -96,10 +101,12 @@ class Run {
       const made = statementInTransaction(this.#random, this.model);
       made.applied?.();
       statements.push(made);
+      // DuckLake breaks, and DuckDB with it, where rows are changed before and after: "Missing stats when merging inlined data".
+      if (i > 0 && made.kind.startsWith("add column")) break;
     }
     if (this.#random.chance(0.3)) {
       const sql = `CALL {lake}.set_commit_message('somebody', 'message ${this.model.serial()}')`;
-      statements.splice(this.#random.below(count), 0, { sql, kind: "transaction with a message" });
+      statements.splice(this.#random.below(statements.length), 0, { sql, kind: "transaction with a message" });
     }
     const end = this.#random.chance(0.2) ? "ROLLBACK" : "COMMIT";
     for (const { before: preparation } of statements) {
@@ -125,6 +132,7 @@ class Run {
     const before = await this.#head(ours);
     const duplicates = await this.#wouldBeDuplicate(made);
     const outcome = await this.#pair.run(ours, made.sql);
+    if (failed(outcome) && outcome.error.includes("share the row id") && (await this.#sharesRowIds(ours))) return;
     if (failed(outcome) !== duplicates) this.#differs(`index statement: ${text(outcome)}`);
     const after = await this.#head(ours);
     for (let snapshot = before + 1; snapshot <= after; snapshot++) this.indexSnapshots.push(snapshot);
@@ -170,11 +178,26 @@ class Run {
       made.sql.replaceAll("{since}", `${before?.[side]}`).replaceAll("{version}", `${after?.[side]}`);
     if (before !== undefined) this.history.splice(-1, 1, at(0));
     const [left, right] = [await this.#pair.run(ours, at(0)), await this.#pair.run(stock, at(1))];
+    const isRefused = failed(left) && /a row the id|not the same ones/u.test(left.error);
+    if (isRefused && !failed(right) && mergingKinds.includes(made.kind) && (await this.#sharesRowIds(stock))) {
+      this.apart = true;
+      return;
+    }
     if (isQuery || failed(left) || failed(right)) this.#compare(left, right);
     if (failed(right)) return;
     made.applied?.();
     this.reached.add(made.kind);
     if (mergingKinds.includes(made.kind)) this.apart = await this.#hasMergedApart();
+  }
+
+  /** Whether DuckLake has given rows of one table the same id, by a merge: an index over them is refused. */
+  async #sharesRowIds(lake: string): Promise<boolean> {
+    for (const table of this.model.tables) {
+      const rows = `FROM ${qualified(table)} WHERE rowid < 1000000000000000000`;
+      const shared = `SELECT count(*) - count(DISTINCT rowid) ${rows}`;
+      if ((await this.#pair.number(this.#pair.textFor(lake, shared))) > 0) return true;
+    }
+    return false;
   }
 
   /** DuckLake merges no files of before and after a change of a table's schema, which making an index is, and that on our lake alone. */

@@ -2,6 +2,7 @@ import type { IndexChange } from "@moraine/index-core";
 import type { CommitDraft } from "../operations.js";
 import { EntryBuilder } from "./entry-builder.js";
 import { indexContext } from "./layout.js";
+import { requireOwnRowIds } from "./shared-row-ids.js";
 
 /** What one commit does to the indexes of the tables that it touches, index by index. */
 export class IndexUpkeep {
@@ -30,6 +31,12 @@ export class IndexUpkeep {
   }
 
   changes(): IndexChange[] {
-    return [...this.#tables.values()].flatMap((builders) => builders.flatMap((builder) => builder.changes()));
+    return [...this.#tables].flatMap(([tableId, builders]) =>
+      builders.flatMap((builder) => {
+        const changes = builder.changes();
+        if (builder.isNew) requireOwnRowIds(changes, tableId);
+        return changes;
+      }),
+    );
   }
 }

@@ -1,7 +1,10 @@
 import { ConstraintError, type EntityValue } from "@moraine/codec";
+import { firstProvisionalRowId } from "@moraine/index-core";
 import { alivePositions, difference } from "../index/dead-rows.js";
 import { requireFiles } from "../index/scan-entries.js";
+import { sharedRowIdRemedy } from "../index/shared-row-ids.js";
 import type { TableFiles } from "../index/table-files.js";
+import { endOf, readTombstones, scanChunks } from "../inline/chunks.js";
 import type { CatalogReader } from "../model/state.js";
 import { affectedFiles, deadPositionsAfter, type FileEntriesContext } from "./file-entries.js";
 
@@ -16,8 +19,8 @@ type DataFile = EntityValue["data_file"];
  *
  * Source: specification, "Compaction derives nothing".
  *
- * Errors: `constraint` for more or fewer rows, and for an id that comes several times and more often than it was there; whatever reading
- * the files gives.
+ * Errors: `constraint` for more or fewer rows, and for an id that comes several times and more often than it was there, or that another
+ * row of the table has; whatever reading the files gives.
  */
 export async function checkCompactedRows(context: FileEntriesContext): Promise<ReadonlySet<bigint>> {
   const { staging, upkeep, compacted } = context;
@@ -39,11 +42,68 @@ async function keepsIds(context: FileEntriesContext, tableId: bigint, fileIds: r
   const [before, after] = [gone.sorted(), come.sorted()];
   if (before.length === after.length && before.every((rowId, at) => rowId === after[at]))
     return !isSortedAnew(context, tableId, fileIds);
-  if (before.length === after.length && !repeatsMore(before, after)) return false;
+  const isMoved = before.length === after.length;
+  if (!isMoved || repeatsMore(before, after)) {
+    const remedy = isMoved
+      ? sharedRowIdRemedy
+      : "Run it again. If that fails as well, drop the table's indexes, compact, and create them again.";
+    throw new ConstraintError(
+      `a compaction of table ${tableId}, which has indexes, takes ${before.length} rows out of their files and writes ${after.length} rows, which are not the same ones`,
+      { remedy },
+    );
+  }
+  const taken = await idOfAnother(context, tableId, new Set(fileIds), newIds(before, after));
+  if (taken === undefined) return false;
   throw new ConstraintError(
-    `a compaction of table ${tableId}, which has indexes, takes ${before.length} rows out of their files and writes ${after.length} rows, which are not the same ones`,
-    { remedy: "Run it again. If that fails as well, drop the table's indexes, compact, and create them again." },
+    `a compaction of table ${tableId}, which has indexes, gives a row the id ${taken}, which another row has`,
+    { remedy: sharedRowIdRemedy },
   );
+}
+
+/** Ids that come and were not there, but for provisional ones, which rows may share. Both lists ascend. */
+function newIds(before: BigUint64Array, after: BigUint64Array): ReadonlySet<bigint> {
+  const found = new Set<bigint>();
+  let from = 0;
+  for (const rowId of after) {
+    if (rowId >= firstProvisionalRowId) break;
+    while (from < before.length && before[from]! < rowId) from++;
+    if (before[from] !== rowId) found.add(rowId);
+  }
+  return found;
+}
+
+/** One of the ids that a row has which the commit does not move: in another file, or inline. */
+async function idOfAnother(
+  { staging: { draft, view }, files }: FileEntriesContext,
+  tableId: bigint,
+  moved: ReadonlySet<bigint>,
+  ids: ReadonlySet<bigint>,
+): Promise<bigint | undefined> {
+  for (const file of draft.list("data_file", tableId)) {
+    if (moved.has(file.dataFileId) || file.recordCount === 0n) continue;
+    const store = requireFiles(files, file);
+    const first = (await store.embedsRowIds(draft, file)) ? undefined : file.rowIdStart;
+    if (first !== undefined && !anyWithin(ids, first, first + file.recordCount)) continue;
+    const alive = alivePositions(file, await store.deadPositions(draft, view, file));
+    if (alive?.length === 0) continue;
+    for await (const block of store.rowIdBlocks(draft, file, alive)) {
+      const taken = block.find((rowId) => ids.has(rowId));
+      if (taken !== undefined) return taken;
+    }
+  }
+  const tombstones = await readTombstones(view, tableId);
+  for await (const chunk of scanChunks(view, tableId)) {
+    for (let offset = 0; offset < chunk.rowCount; offset++) {
+      const rowId = chunk.rowIdStart + BigInt(offset);
+      if (ids.has(rowId) && endOf(tombstones, rowId, chunk.beginSnapshot) === undefined) return rowId;
+    }
+  }
+  return undefined;
+}
+
+function anyWithin(ids: ReadonlySet<bigint>, from: bigint, end: bigint): boolean {
+  for (const rowId of ids) if (rowId >= from && rowId < end) return true;
+  return false;
 }
 
 /**

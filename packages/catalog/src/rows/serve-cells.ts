@@ -123,7 +123,8 @@ export const cells: { readonly [T in MetadataTable]: Cells<T> } = {
   },
   ducklake_snapshot_changes: {
     snapshot_id: (row) => row.snapshotId,
-    changes_made: (row) => row.changesMade,
+    // DuckLake writes NULL where a snapshot changes nothing.
+    changes_made: (row) => (row.changesMade === "" ? undefined : row.changesMade),
     author: (row) => row.author,
     commit_message: (row) => row.commitMessage,
     commit_extra_info: (row) => row.commitExtraInfo,

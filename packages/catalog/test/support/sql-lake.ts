@@ -23,7 +23,8 @@ export interface SqlFile {
 
 /** What a transaction says in its `ducklake_snapshot_changes` and `ducklake_schema_versions`. */
 export interface CommitText {
-  readonly made: string;
+  /** `null`: nothing. */
+  readonly made: string | null;
   /** Tables that get a new schema version. */
   readonly schemaChanged?: readonly bigint[];
 }
