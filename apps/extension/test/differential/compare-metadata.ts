@@ -98,16 +98,20 @@ export async function readMetadata(
 
 /**
  * What is never to be seen moraine does not keep: what a transaction makes and ends, rows that it inserts into a table which it drops,
- * and which rows were deleted of files that are no more. What tells of `extra` snapshots alone goes as well.
+ * and what is said of files that are no more. What tells of `extra` snapshots alone goes as well.
  */
 function withoutUnseen(read: readonly ReadTable[], extra: ReadonlySet<string>): ReadTable[] {
   const dataFiles = read.find(({ name }) => name === "ducklake_data_file");
-  const fileId = dataFiles?.columns.indexOf("data_file_id") ?? -1;
-  const files = new Set(dataFiles?.rows.map((row) => row[fileId]));
+  const [fileId, fileBegin, fileEnd] = ["data_file_id", "begin_snapshot", "end_snapshot"].map(
+    (column) => dataFiles?.columns.indexOf(column) ?? -1,
+  ) as [number, number, number];
+  const seen = dataFiles?.rows.filter((row) => row[fileBegin] !== row[fileEnd]);
+  const files = new Set(seen?.map((row) => row[fileId]));
   return read.map(({ name, columns, rows }) => {
     const begin = columns.findIndex((column) => column === "begin_snapshot" || column === "snapshot_id");
     const ended = columns.indexOf("end_snapshot");
-    const file = name.startsWith("ducklake_inlined_delete_") ? columns.indexOf("file_id") : -1;
+    const isOfFiles = /^ducklake_(inlined_delete_|file_column_stats$|file_partition_value$)/u.test(name);
+    const file = isOfFiles ? columns.findIndex((column) => fileColumns.has(column)) : -1;
     const end = endOfInlined(read, name);
     const kept = rows.filter(
       (row) =>
