@@ -120,7 +120,9 @@ function withoutUnseen(read: readonly ReadTable[], extra: ReadonlySet<string>): 
         (ended < 0 || row[begin] !== row[ended]) &&
         (file < 0 || files.has(row[file] ?? "")),
     );
-    return { name, columns, rows: kept };
+    // Rows that end with their table end no sooner to anybody.
+    const shown = kept.map((row) => (ended >= 0 && Number(row[ended]) >= end ? row.with(ended, "NULL") : row));
+    return { name, columns, rows: shown };
   });
 }
 

@@ -14,7 +14,8 @@ type DataFile = EntityValue["data_file"];
  * Holds the files of a commit that only compacts to their sources: the rows that come are those that go. Gives the tables whose rows
  * keep their ids, so that their entries stay as they are; nothing but the row ids of the files is read. Of the others entries are to
  * be derived: DuckLake gives rows new ids where it merges a file that an UPDATE wrote with the one that follows, because it takes
- * the recorded first id for that of the rows, and where it sorts the rows of files that follow each other. Tables without indexes are
+ * the recorded first id for that of the rows, and where it sorts the rows of files that follow each other. Where ids that did not ascend
+ * do, rows may have changed them among each other. Tables without indexes are
  * not looked at.
  *
  * Source: specification, "Compaction derives nothing".
@@ -41,7 +42,7 @@ async function keepsIds(context: FileEntriesContext, tableId: bigint, fileIds: r
   for (const fileId of fileIds) await moveRows(context, tableId, fileId, gone, come);
   const [before, after] = [gone.sorted(), come.sorted()];
   if (before.length === after.length && before.every((rowId, at) => rowId === after[at]))
-    return !isSortedAnew(context, tableId, fileIds);
+    return (gone.ascends || !come.ascends) && !isSortedAnew(context, tableId, fileIds);
   const isMoved = before.length === after.length;
   if (!isMoved || repeatsMore(before, after)) {
     const remedy = isMoved
@@ -161,13 +162,24 @@ async function moveRows(
 class RowIdBlocks {
   readonly #blocks: BigUint64Array[] = [];
   #count = 0;
+  #ascends = true;
+
+  /** Whether ids ascend within each file: where one lies in the file may then give its id. */
+  get ascends(): boolean {
+    return this.#ascends;
+  }
 
   /** `positions`: of the rows of the file that count, `undefined` for all. */
   async read(files: TableFiles, reader: CatalogReader, file: DataFile, positions?: Uint32Array): Promise<void> {
     if (positions?.length === 0) return;
+    let last: bigint | undefined;
     for await (const block of files.rowIdBlocks(reader, file, positions)) {
       this.#blocks.push(block.slice());
       this.#count += block.length;
+      for (const rowId of block) {
+        if (last !== undefined && rowId <= last) this.#ascends = false;
+        last = rowId;
+      }
     }
   }
 

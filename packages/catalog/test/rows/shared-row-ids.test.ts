@@ -55,6 +55,15 @@ describe("a merge that gives rows new ids", () => {
   });
 });
 
+it("a merge after which ids ascend that did not before gives rows each other's", async () => {
+  const { sql, table } = await open();
+  const index = await sql.createIndex(table, ["a"]);
+  const files = [await write(sql, table, [7, 8], [1n, 0n]), await write(sql, table, [9], [2n])];
+  await merge(sql, table, files, [7, 8, 9], [0n, 1n, 2n]);
+  await sql.verify();
+  expect(await sql.lake.lookup(index as never, 7n)).toEqual([0n]);
+});
+
 it("a merge is refused that gives a row the id of an inline one", async () => {
   const { sql, table } = await open();
   await sql.createIndex(table, ["a"]);
