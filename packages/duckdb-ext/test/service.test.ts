@@ -49,6 +49,10 @@ async function lakeWithTable(): Promise<{ client: LakeClient; table: bigint }> {
   return { client, table };
 }
 
+/** So many rows of half a KiB: a thousand of them make a load that clients follow on from. */
+const longRows = (count: number): [bigint, string][] =>
+  Array.from({ length: count }, (_, i) => [BigInt(i), "x".repeat(500)]);
+
 const createIndex = (client: LakeClient, more: Partial<MessageOf<"create_index">> = {}) =>
   client.ask("done", {
     type: "create_index",
@@ -193,14 +197,7 @@ describe("a lake through the service", () => {
 
   test("who follows on takes everything as somebody else was sent it, and then what was committed since", async () => {
     const { client, table } = await lakeWithTable();
-    const text = "x".repeat(500);
-    await client.commit(
-      client.insertInlined(
-        table,
-        0n,
-        Array.from({ length: 1_000 }, (_, i) => [BigInt(i), text]),
-      ),
-    );
+    await client.commit(client.insertInlined(table, 0n, longRows(1_000)));
     // Rendered for this one, and remembered.
     await (await attach()).follow();
     const loaded = client.revision;
@@ -213,21 +210,14 @@ describe("a lake through the service", () => {
     const whole = await (await attach()).follow();
     expect(whole).toMatchObject({ kind: "full", revision: client.revision });
     // A way that is long beside the load is not gone.
-    await client.commit(
-      client.insertInlined(
-        table,
-        1_001n,
-        Array.from({ length: 500 }, (_, i) => [BigInt(i), text]),
-      ),
-    );
+    await client.commit(client.insertInlined(table, 1_001n, longRows(500)));
     const newest = await (await attach()).follow({ mayBeOlder: true });
     expect(newest).toMatchObject({ kind: "full", revision: client.revision });
   });
 
   test("the only client leaves a way to the next one, as long as what it was sent is remembered", async () => {
     const { client, table } = await lakeWithTable();
-    const rows = Array.from({ length: 1_000 }, (_, i) => [BigInt(i), "x".repeat(500)] as const);
-    await client.commit(client.insertInlined(table, 0n, rows));
+    await client.commit(client.insertInlined(table, 0n, longRows(1_000)));
     await detach(client);
     const alone = await attach();
     const { revision: loaded } = await alone.follow();

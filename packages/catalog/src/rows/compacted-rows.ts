@@ -15,8 +15,7 @@ type DataFile = EntityValue["data_file"];
  * keep their ids, so that their entries stay as they are; nothing but the row ids of the files is read. Of the others entries are to
  * be derived: DuckLake gives rows new ids where it merges a file that an UPDATE wrote with the one that follows, because it takes
  * the recorded first id for that of the rows, and where it sorts the rows of files that follow each other. Where ids that did not ascend
- * do, rows may have changed them among each other. Tables without indexes are
- * not looked at.
+ * do, rows may have changed them among each other. Tables without indexes are not looked at.
  *
  * Source: specification, "Compaction derives nothing".
  *
@@ -41,11 +40,11 @@ async function keepsIds(context: FileEntriesContext, tableId: bigint, fileIds: r
   const [gone, come] = [new RowIdBlocks(), new RowIdBlocks()];
   for (const fileId of fileIds) await moveRows(context, tableId, fileId, gone, come);
   const [before, after] = [gone.sorted(), come.sorted()];
-  if (before.length === after.length && before.every((rowId, at) => rowId === after[at]))
+  const isSameCount = before.length === after.length;
+  if (isSameCount && before.every((rowId, at) => rowId === after[at]))
     return (gone.ascends || !come.ascends) && !isSortedAnew(context, tableId, fileIds);
-  const isMoved = before.length === after.length;
-  if (!isMoved || repeatsMore(before, after)) {
-    const remedy = isMoved
+  if (!isSameCount || repeatsMore(before, after)) {
+    const remedy = isSameCount
       ? sharedRowIdRemedy
       : "Run it again. If that fails as well, drop the table's indexes, compact, and create them again.";
     throw new ConstraintError(
